@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/layout_cmd.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct subcommand {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+} subcommands[] = {
+	{ "layout", cli_layout, "show and check struct layouts" },
+};
+
+enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(*subcommands) };
+
+static void print_help(FILE *out)
+{
+	fputs("usage: hitm COMMAND [options]; hitm COMMAND -h for each\n\n"
+	      "What is a change of struct layout, or of atomic operations, worth on a machine that "
+	      "you do not have?\n\n",
+	      out);
+	for (int k = 0; k < SUBCOMMANDS; k++)
+		fprintf(out, "  %-8s  %s\n", subcommands[k].name, subcommands[k].about);
+	fputs("\n  -h, --help     this text\n  -V, --version  the version\n\nman hitm has the file "
+	      "formats.\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		print_help(stderr);
+		return 2;
+	}
+	if (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
+		print_help(stdout);
+		return 0;
+	}
+	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {
+		puts("hitm " HITM_VERSION);
+		return 0;
+	}
+	for (int k = 0; k < SUBCOMMANDS; k++)
+		if (!strcmp(name, subcommands[k].name))
+			return subcommands[k].run(argc - 1, argv + 1);
+	fprintf(stderr, "hitm: no command '%.40s'; hitm -h lists them\n", name);
+	return 2;
+}

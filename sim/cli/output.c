@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/output.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool make_directories(const char *directory, struct error *error)
+{
+	char path[OUTPUT_PATH];
+
+	if (snprintf(path, sizeof(path), "%s", directory) >= (int)sizeof(path))
+		return error_set(error, "%.100s...: a path too long", directory);
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0777);
+		*slash = '/';
+	}
+	if (mkdir(path, 0777) && errno != EEXIST)
+		return error_set(error, "%s: %s", directory, strerror(errno));
+	return true;
+}
+
+bool output_open(struct output *output, const char *directory, const char *name,
+		 struct error *error)
+{
+	if (!make_directories(directory, error))
+		return false;
+	if (snprintf(output->path, sizeof(output->path), "%s/%s", directory, name) >= OUTPUT_PATH)
+		return error_set(error, "%.100s...: a path too long", directory);
+	snprintf(output->unfinished, sizeof(output->unfinished), "%s.%ld", output->path,
+		 (long)getpid());
+	output->file = fopen(output->unfinished, "w");
+	return output->file || error_set(error, "%s: %s", output->path, strerror(errno));
+}
+
+bool output_close(struct output *output, struct error *error)
+{
+	bool written = !ferror(output->file);
+
+	if (fclose(output->file) == 0 && written && rename(output->unfinished, output->path) == 0)
+		return true;
+	error_set(error, "%s: %s", output->path, strerror(errno));
+	unlink(output->unfinished);
+	return false;
+}
+
+bool output_format_read(const char *command, const char *text, enum output_format *format,
+			struct error *error)
+{
+	static const char *const names[] = { "text", "json", "csv" };
+
+	for (int k = 0; k < 3; k++)
+		if (!strcmp(names[k], text)) {
+			*format = (enum output_format)k;
+			return true;
+		}
+	return error_set(error, "hitm %s: no format '%.40s', expected one of: text, json, csv",
+			 command, text);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that are there whole, or not at all. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "config/error.h"
+#include <stdio.h>
+
+enum { OUTPUT_PATH = 4096 };
+
+struct output {
+	FILE *file;
+	char path[OUTPUT_PATH], unfinished[OUTPUT_PATH + 16];
+};
+
+/* Opens DIRECTORY/NAME for writing, under another name until it is closed; makes the directory (and
+ * those above) if it is missing. */
+bool output_open(struct output *output, const char *directory, const char *name,
+		 struct error *error);
+/* Gives the file its name. Where anything has gone wrong it is removed, and *error is set. */
+bool output_close(struct output *output, struct error *error);
+
+enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+
+/* "text", "json" or "csv"; `command` is for the message. */
+bool output_format_read(const char *command, const char *text, enum output_format *format,
+			struct error *error);
+
+#endif

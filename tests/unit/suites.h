@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The unit tests' suites. A suite NAME is one file, tests/unit/test_NAME.c, and one line in the
+ * list below. Its function, void suite_NAME(void), adds the suite and its tests to CUnit's
+ * registry.
+ */
+#ifndef HITM_TESTS_UNIT_SUITES_H
+#define HITM_TESTS_UNIT_SUITES_H
+
+#define SUITES(X) \
+	X(config) \
+	X(layout)
+
+#define DECLARE_SUITE(name) void suite_##name(void);
+SUITES(DECLARE_SUITE)
+#undef DECLARE_SUITE
+
+/*
+ * Counts the test that runs as skipped rather than passed, and prints MESSAGE: what it would have
+ * needed. To be called before anything is asserted; the test then returns.
+ */
+void test_skip(const char *message);
+
+#endif
