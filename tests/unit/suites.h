@@ -9,7 +9,8 @@
 
 #define SUITES(X) \
 	X(config) \
-	X(layout)
+	X(layout) \
+	X(engine)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
 SUITES(DECLARE_SUITE)
