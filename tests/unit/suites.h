@@ -10,7 +10,11 @@
 #define SUITES(X) \
 	X(config) \
 	X(layout) \
-	X(engine)
+	X(engine) \
+	X(coherence) \
+	X(machine) \
+	X(tso) \
+	X(closed_forms)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
 SUITES(DECLARE_SUITE)

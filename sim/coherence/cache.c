@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The private cache of a core: where its copies are, what messages do to them, and which accesses
+ * wait for them.
+ *
+ * A copy is in the L2, or in transit (its first request or its write-back is under way); the L1
+ * holds some of those in the L2. A request that upgrades a shared copy leaves it in its set. Sets
+ * are kept in order of use, the most recent first. */
+#include "coherence/coherence.h"
+#include <string.h>
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+static struct copy **l2_set(struct coherence *coherence, struct core *core, uint64_t line_address)
+{
+	return core->l2 + (line_address >> coherence->line_shift & coherence->l2_mask) *
+				  coherence->config.l2.ways;
+}
+
+/* Moves entry k of a set to the front, the others back. */
+static struct copy *to_front(struct copy **set, uint32_t k)
+{
+	struct copy *copy = set[k];
+
+	memmove(set + 1, set, k * sizeof(*set));
+	set[0] = copy;
+	return copy;
+}
+
+/* Where in its set a line is; NULL where it is not. Finding is not using: the order of the set
+ * stays. */
+static struct copy **l2_find(struct coherence *coherence, struct core *core, uint64_t line_address)
+{
+	struct copy **set = l2_set(coherence, core, line_address);
+
+	for (uint32_t k = 0; k < coherence->config.l2.ways && set[k]; k++)
+		if (set[k]->address == line_address)
+			return &set[k];
+	return NULL;
+}
+
+static size_t l1_set(const struct coherence *coherence, uint64_t line_address)
+{
+	return (size_t)(line_address >> coherence->line_shift & coherence->l1_mask) *
+	       coherence->config.l1.ways;
+}
+
+static void l1_insert(struct coherence *coherence, struct core *core, struct copy *copy)
+{
+	size_t at = l1_set(coherence, copy->address), n = coherence->config.l1.ways - 1;
+
+	memmove(core->l1 + at + 1, core->l1 + at, n * sizeof(*core->l1));
+	memmove(core->l1_tag + at + 1, core->l1_tag + at, n * sizeof(*core->l1_tag));
+	core->l1[at] = copy;
+	core->l1_tag[at] = copy->address;
+}
+
+static void l1_remove(struct coherence *coherence, struct core *core, const struct copy *copy)
+{
+	size_t at = l1_set(coherence, copy->address);
+	uint32_t ways = coherence->config.l1.ways, k = 0;
+
+	while (k < ways && core->l1[at + k] != copy)
+		k++;
+	if (k == ways)
+		return;
+	memmove(core->l1 + at + k, core->l1 + at + k + 1, (ways - 1 - k) * sizeof(*core->l1));
+	memmove(core->l1_tag + at + k, core->l1_tag + at + k + 1,
+		(ways - 1 - k) * sizeof(*core->l1_tag));
+	core->l1[at + ways - 1] = NULL;
+}
+
+static void leave_set(struct coherence *coherence, struct core *core, struct copy *copy)
+{
+	struct copy **set = l2_set(coherence, core, copy->address);
+	uint32_t ways = coherence->config.l2.ways, k = 0;
+
+	while (set[k] != copy)
+		k++;
+	memmove(set + k, set + k + 1, (ways - 1 - k) * sizeof(*set));
+	set[ways - 1] = NULL;
+	l1_remove(coherence, core, copy);
+	copy->in_set = false;
+}
+
+static void leave_transit(struct core *core, struct copy *copy)
+{
+	struct copy **at = &core->transit;
+
+	while (*at != copy)
+		at = &(*at)->next;
+	*at = copy->next;
+}
+
+static void enter_transit(struct core *core, struct copy *copy)
+{
+	copy->next = core->transit;
+	core->transit = copy;
+}
+
+struct copy *cache_find(struct coherence *coherence, struct core *core, uint64_t line_address)
+{
+	struct copy **way = l2_find(coherence, core, line_address), *copy;
+
+	if (way)
+		return *way;
+	for (copy = core->transit; copy && copy->address != line_address; copy = copy->next)
+		;
+	return copy;
+}
+
+/* ---- sending -------------------------------------------------------------------------------- */
+
+static struct message *compose(struct coherence *coherence, struct core *core, struct copy *copy,
+			       uint8_t type)
+{
+	struct message *message = message_new(coherence);
+
+	message->type = type;
+	message->line = copy->line;
+	message->core = message->requester = (uint16_t)core->number;
+	message->event.source = core->number;
+	message->event.count = core->count++;
+	return message;
+}
+
+static void with_data(struct coherence *coherence, struct message *message, const struct copy *copy,
+		      uint64_t now)
+{
+	message->has_data = true;
+	message->sent = now;
+	memcpy(message->data, copy->data, coherence->config.line);
+}
+
+/* Data for the home travel like data for a cache beside it; a word for the home takes the short
+ * way. */
+static void tell_home(struct coherence *coherence, struct core *core, struct copy *copy,
+		      uint8_t type, bool data, uint64_t now)
+{
+	struct fabric *fabric = coherence->fabric;
+	struct message *message = compose(coherence, core, copy, type);
+	uint64_t leg = fabric->request;
+
+	if (data) {
+		with_data(coherence, message, copy, now);
+		leg = fabric_write_back(fabric, core->number, copy->line->socket);
+	}
+	message_to_home(coherence, message, now, now + leg);
+}
+
+static void request(struct coherence *coherence, struct core *core, struct copy *copy, uint8_t type,
+		    const struct origin *origin, uint64_t now)
+{
+	struct message *message = compose(coherence, core, copy, type);
+
+	message->origin = *origin;
+	message->as_sharer = cache_readable(copy->state);
+	message_to_home(coherence, message, now, now + coherence->fabric->request);
+}
+
+/* The owner's answer to a forward, straight to the requester. */
+static void send_data(struct coherence *coherence, struct core *core, struct copy *copy,
+		      const struct message *forward)
+{
+	struct fabric *fabric = coherence->fabric;
+	bool own = forward->type == EVENT_FwdGetM;
+	uint32_t to = forward->requester, socket = fabric_socket(fabric, to);
+	bool dirty = copy->state == STATE_M || copy->state == STATE_MI_A;
+	uint64_t now = coherence->now, wait = fabric_link_wait(fabric, core->socket, socket, now);
+	uint64_t leg = own ? fabric_own(fabric, core->number, to)
+			   : fabric_read(fabric, core->number, to, copy->line->socket);
+	struct message *message = compose(coherence, core, copy, EVENT_DataAck0);
+
+	with_data(coherence, message, copy, now);
+	message->queued = forward->queued + wait;
+	copy->line->counts.transfers[core->socket != socket]++;
+	copy->line->counts.hitm[core->socket != socket] += dirty;
+	message_to_cache(coherence, message, to, now, now + wait + leg);
+}
+
+static void send_ack(struct coherence *coherence, struct core *core, struct line *line, uint32_t to)
+{
+	struct message *message = message_new(coherence);
+	uint64_t now = coherence->now;
+
+	message->type = EVENT_InvAck;
+	message->line = line;
+	message->event.source = core->number;
+	message->event.count = core->count++;
+	message_to_cache(coherence, message, to, now,
+			 now + fabric_ack(coherence->fabric, core->number, to));
+}
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+static void stall(struct coherence *coherence, struct copy *copy, struct message *message)
+{
+	message->arrived = coherence->now;
+	message->next = NULL;
+	*copy->stalled_tail = message;
+	copy->stalled_tail = &message->next;
+}
+
+/* Tells the layers above that a copy can be read, or written, no longer. */
+static void note_loss(struct coherence *coherence, struct core *core, struct copy *copy,
+		      enum cache_state old, const struct message *message, uint64_t now)
+{
+	enum cache_state state = copy->state;
+	enum loss loss = !message                ? LOSS_EVICTED
+			 : cache_readable(state) ? LOSS_DOWNGRADED
+						 : LOSS_INVALIDATED;
+	bool unread = cache_readable(old) && !cache_readable(state);
+	bool unwritten = cache_writable(old) && !cache_writable(state);
+
+	copy->watched |= message != NULL;
+	if (unread || state == STATE_IS_D_I)
+		coherence->client.lost(coherence->client.context, core->number, copy->address);
+	if (coherence->observer.lost && (unread || unwritten))
+		coherence->observer.lost(coherence->observer.context, core->number, copy, loss,
+					 message ? &message->origin : NULL, now);
+}
+
+static void release(struct coherence *coherence, struct core *core, struct copy *copy);
+static void pump(struct coherence *coherence, struct core *core, struct copy *copy, uint64_t now);
+
+static bool evictable(const struct copy *copy, uint64_t now)
+{
+	return cache_stable(copy->state) && !copy->waiting && !copy->stalled &&
+	       copy->locked_until <= now;
+}
+
+/* Gives a way of a set up. A way whose line is under way or locked is passed over; since a thread
+ * has at most one store or locked operation under way, and a set has a way more than the core has
+ * threads, there is one. */
+static void evict(struct coherence *coherence, struct core *core, struct copy **set)
+{
+	uint64_t now = coherence->now;
+	uint32_t k = coherence->config.l2.ways - 1;
+
+	while (k > 0 && !evictable(set[k], now))
+		k--;
+	struct copy *copy = set[k];
+	const struct protocol_row *row = &coherence->protocol.cache[copy->state][EVENT_Evict];
+	enum cache_state old = copy->state;
+
+	if (!evictable(copy, now) || !row->valid) {
+		coherence_defect(coherence, copy->line,
+				 "no way of the set can be evicted at core %u", core->number);
+		return;
+	}
+	core->counts.evictions++;
+	if (DOES(row, sPutS))
+		tell_home(coherence, core, copy, EVENT_PutOther, false, now);
+	if (DOES(row, sPutE))
+		tell_home(coherence, core, copy, EVENT_PutOwnerE, false, now);
+	if (DOES(row, sPutM))
+		tell_home(coherence, core, copy, EVENT_PutOwnerM, true, now);
+	copy->state = row->next;
+	note_loss(coherence, core, copy, old, NULL, now);
+	leave_set(coherence, core, copy);
+	enter_transit(core, copy);
+	if (copy->state == STATE_I)
+		release(coherence, core, copy);
+}
+
+static void enter_set(struct coherence *coherence, struct core *core, struct copy *copy)
+{
+	struct copy **set = l2_set(coherence, core, copy->address);
+	uint32_t ways = coherence->config.l2.ways, k = 0;
+
+	if (set[ways - 1])
+		evict(coherence, core, set);
+	while (k < ways - 1 && set[k])
+		k++;
+	leave_transit(core, copy);
+	memmove(set + 1, set, k * sizeof(*set));
+	set[0] = copy;
+	copy->in_set = true;
+	l1_insert(coherence, core, copy);
+}
+
+/* Forgets a copy of which nothing is left. */
+static void release(struct coherence *coherence, struct core *core, struct copy *copy)
+{
+	if (copy->in_set)
+		leave_set(coherence, core, copy);
+	else
+		leave_transit(core, copy);
+	copy_free(coherence, copy);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* A message as an event of the table: acks are counted here. */
+static enum cache_event classify(const struct copy *copy, const struct message *message)
+{
+	int left = (copy ? copy->acks : 0) + message->acks;
+
+	switch (message->type) {
+	case EVENT_DataAck0:
+		return left ? EVENT_DataAckN : EVENT_DataAck0;
+	case EVENT_InvAck:
+		return copy && copy->acks == 1 &&
+				       (copy->state == STATE_IM_A || copy->state == STATE_SM_A)
+			       ? EVENT_LastInvAck
+			       : EVENT_InvAck;
+	default:
+		return message->type;
+	}
+}
+
+static void take(struct coherence *coherence, struct copy *copy, const struct message *message)
+{
+	memcpy(copy->data, message->data, coherence->config.line);
+	copy->acks = (int16_t)(copy->acks + message->acks);
+	copy->queued = message->queued;
+	copy->moving_since = message->sent;
+}
+
+static void done(struct coherence *coherence, struct core *core, struct copy *copy)
+{
+	copy->fresh = true;
+	copy->filled = coherence->now;
+	copy->watched = copy->line->shared;
+	if (coherence->config.home == HOME_BLOCKING)
+		tell_home(coherence, core, copy, EVENT_Unblock, false, coherence->now);
+	if (coherence->observer.gained)
+		coherence->observer.gained(coherence->observer.context, core->number, copy,
+					   coherence->now);
+	if (!copy->in_set)
+		enter_set(coherence, core, copy);
+}
+
+/* Does the loads that wait, out of turn of the writes among them. */
+static void perform_loads(struct coherence *coherence, struct copy *copy, uint64_t now)
+{
+	struct access **at = &copy->waiting, *access;
+
+	while ((access = *at)) {
+		if (access->write) {
+			at = &access->next;
+			continue;
+		}
+		*at = access->next;
+		if (!*at)
+			copy->waiting_tail = at;
+		coherence->client.perform(coherence->client.context, access, copy, now);
+	}
+}
+
+/* Does what the row says. False where the message must wait at this cache. */
+static bool apply(struct coherence *coherence, struct core *core, struct copy *copy,
+		  struct message *message)
+{
+	enum cache_event event = classify(copy, message);
+	enum cache_state old = copy ? copy->state : STATE_I;
+	const struct protocol_row *row = &coherence->protocol.cache[old][event];
+	bool locks = event == EVENT_FwdGetS || event == EVENT_FwdGetM || event == EVENT_Inv;
+	uint64_t now = coherence->now;
+
+	if (!row->valid) {
+		coherence_defect(coherence, message->line, "no row for %s in %s at core %u",
+				 cache_event_name(event), cache_state_name(old), core->number);
+		return true;
+	}
+	if (DOES(row, stall) || (locks && copy && copy->locked_until > now))
+		return false;
+	if (DOES(row, sInvAck))
+		send_ack(coherence, core, message->line, message->requester);
+	if (!copy)
+		return true;
+	if (DOES(row, sData))
+		send_data(coherence, core, copy, message);
+	if (DOES(row, sWriteBack))
+		tell_home(coherence, core, copy, EVENT_WriteBack, true, now);
+	if (DOES(row, sPassed) && coherence->config.home == HOME_AHEAD)
+		tell_home(coherence, core, copy, EVENT_Passed, false, now);
+	if (DOES(row, take))
+		take(coherence, copy, message);
+	if (DOES(row, count))
+		copy->acks--;
+	if (DOES(row, once))
+		perform_loads(coherence, copy, now);
+	copy->state = row->next;
+	note_loss(coherence, core, copy, old, message, now);
+	if (DOES(row, done))
+		copy->upgraded = old == STATE_SM_AD || old == STATE_SM_A;
+	if (DOES(row, done))
+		done(coherence, core, copy);
+	return true;
+}
+
+/* Answers the oldest stalled message if the state now allows it. */
+static bool answer_stalled(struct coherence *coherence, struct core *core, struct copy *copy,
+			   uint64_t now)
+{
+	struct message *message = copy->stalled;
+	uint64_t waited;
+
+	/* A core that has run ahead has no message that waits (it would have bounded the
+	 * run-ahead). */
+	if (!message || now != coherence->now)
+		return false;
+	waited = now - message->arrived;
+	message->queued += waited;
+	if (!apply(coherence, core, copy, message)) {
+		message->queued -= waited;
+		return false;
+	}
+	copy->stalled = message->next;
+	if (!copy->stalled)
+		copy->stalled_tail = &copy->stalled;
+	message_free(coherence, message);
+	return true;
+}
+
+/* Does one access that waits, if the state allows it. */
+static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t now)
+{
+	struct access *access = copy->waiting;
+
+	if (!access || !(access->write ? cache_writable(copy->state) : cache_readable(copy->state)))
+		return false;
+	copy->waiting = access->next;
+	if (!copy->waiting)
+		copy->waiting_tail = &copy->waiting;
+	if (access->write)
+		copy->state = coherence->protocol.cache[copy->state][EVENT_Store].next;
+	uint64_t hold = coherence->client.perform(coherence->client.context, access, copy, now);
+
+	copy->locked_until = now + hold;
+	if (copy->moving_since)
+		copy->line->counts.busy += now + hold - copy->moving_since;
+	copy->moving_since = 0;
+	return true;
+}
+
+/* Asks for what the oldest waiting access needs. */
+static void ask(struct coherence *coherence, struct core *core, struct copy *copy, uint64_t now)
+{
+	struct access *access = copy->waiting;
+	const struct protocol_row *row =
+		&coherence->protocol.cache[copy->state][access->write ? EVENT_Store : EVENT_Load];
+
+	if (!row->valid || !(DOES(row, sGetS) || DOES(row, sGetM)))
+		return;
+	request(coherence, core, copy, DOES(row, sGetM) ? EVENT_GetM : EVENT_GetS, &access->origin,
+		now);
+	copy->state = row->next;
+}
+
+static void lock_ends(struct coherence *coherence, struct core *core, struct copy *copy,
+		      uint64_t cause)
+{
+	if (copy->unlock_due)
+		return;
+	struct message *message = compose(coherence, core, copy, 0);
+
+	message->kind = UNLOCK;
+	message->event.cause = cause;
+	copy->unlock_due = true;
+	core_schedule(coherence, core, message, copy->locked_until);
+}
+
+/* Takes a copy as far as it goes now: fresh data serve the loads that wait and one write first;
+ * then whoever asked for the line gets it; then the rest of the accesses, or a request for them. */
+static void pump(struct coherence *coherence, struct core *core, struct copy *copy, uint64_t now)
+{
+	for (;;) {
+		if (copy->locked_until > now) {
+			if (copy->waiting || copy->stalled)
+				lock_ends(coherence, core, copy, now);
+			return;
+		}
+		if (copy->fresh) {
+			copy->fresh = false;
+			perform_loads(coherence, copy, now);
+			perform_one(coherence, copy, now);
+			copy->moving_since = 0;
+			continue;
+		}
+		if (answer_stalled(coherence, core, copy, now))
+			continue;
+		if (!perform_one(coherence, copy, now))
+			break;
+	}
+	if (copy->waiting && cache_stable(copy->state))
+		ask(coherence, core, copy, now);
+	if (copy->state == STATE_I && !copy->waiting && !copy->stalled)
+		release(coherence, core, copy);
+}
+
+void cache_handle(struct coherence *coherence, struct message *message)
+{
+	struct core *core = &coherence->cores[message->core];
+	struct copy *copy = cache_find(coherence, core, message->line->address);
+
+	if (message->kind == UNLOCK) {
+		if (copy)
+			copy->unlock_due = false;
+		message_free(coherence, message);
+	} else if (!apply(coherence, core, copy, message)) {
+		stall(coherence, copy, message);
+	} else {
+		message_free(coherence, message);
+	}
+	if (copy && !coherence->defect.text[0])
+		pump(coherence, core, copy, coherence->now);
+}
+
+/* ---- accesses ------------------------------------------------------------------------------- */
+
+static bool permits(struct coherence *coherence, struct copy *copy, bool write, uint64_t now)
+{
+	if (!write)
+		return cache_readable(copy->state);
+	if (!cache_writable(copy->state) || copy->locked_until > now || copy->stalled)
+		return false;
+	copy->state = coherence->protocol.cache[copy->state][EVENT_Store].next;
+	return true;
+}
+
+struct copy *cache_look_up(struct coherence *coherence, struct core *core, uint64_t line_address,
+			   bool write, uint64_t now, uint64_t *cycles)
+{
+	size_t at = l1_set(coherence, line_address);
+	struct copy *copy;
+
+	for (uint32_t k = 0; k < coherence->config.l1.ways && core->l1[at + k]; k++) {
+		if (core->l1_tag[at + k] != line_address)
+			continue;
+		copy = core->l1[at + k];
+		if (!permits(coherence, copy, write, now))
+			return NULL;
+		if (k) {
+			to_front(core->l1 + at, k);
+			memmove(core->l1_tag + at + 1, core->l1_tag + at,
+				k * sizeof(*core->l1_tag));
+			core->l1_tag[at] = line_address;
+		}
+		*cycles += coherence->config.l1.latency;
+		return copy;
+	}
+	struct copy **way = l2_find(coherence, core, line_address), **set;
+
+	if (!way || !permits(coherence, *way, write, now))
+		return NULL;
+	set = l2_set(coherence, core, line_address);
+	copy = to_front(set, (uint32_t)(way - set));
+	l1_insert(coherence, core, copy);
+	*cycles += coherence->config.l2.latency;
+	return copy;
+}
+
+void cache_wait(struct coherence *coherence, struct core *core, uint64_t line_address,
+		struct access *access, uint64_t now)
+{
+	struct copy *copy = cache_find(coherence, core, line_address);
+
+	if (!copy) {
+		copy = copy_new(coherence);
+		copy->line = coherence_line(coherence, line_address);
+		copy->address = line_address;
+		copy->state = STATE_I;
+		enter_transit(core, copy);
+	}
+	access->since = now;
+	access->next = NULL;
+	*copy->waiting_tail = access;
+	copy->waiting_tail = &access->next;
+	pump(coherence, core, copy, now);
+}
+
+void cache_settle(struct coherence *coherence, struct core *core, uint64_t line_address,
+		  uint64_t now)
+{
+	struct copy *copy = cache_find(coherence, core, line_address);
+
+	if (copy && copy->stalled && copy->locked_until <= now)
+		pump(coherence, core, copy, now);
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+void copy_mismatch(struct coherence *coherence, const struct copy *copy, const struct origin *where,
+		   uint64_t value)
+{
+	coherence_defect(coherence, copy->line,
+			 "a load at offset %u reads %llu, not the last value stored", where->offset,
+			 (unsigned long long)value);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine/machine.h"
+#include "machine/thread_parts.h"
+#include <stdlib.h>
+
+enum { STACK_BYTES = 64 << 10 };
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static bool consistent(const struct machine_config *config, struct error *error)
+{
+	const struct coherence_config *c = &config->coherence;
+
+	if (!config->sockets || !config->cores_per_socket || config->smt < 1 || config->smt > 8 ||
+	    (uint64_t)config->sockets * config->cores_per_socket * config->smt > MACHINE_CPUS_MAX ||
+	    config->sockets * config->cores_per_socket > FABRIC_CORES_MAX)
+		return error_set(
+			error,
+			"%s: %u x %u cores x %u threads, expected at most %d cores and %d threads",
+			config->name, config->sockets, config->cores_per_socket, config->smt,
+			FABRIC_CORES_MAX, MACHINE_CPUS_MAX);
+	if (!is_power_of_two(c->line) || c->line < 32 || c->line > LINE_MAX ||
+	    !is_power_of_two(c->l1.sets) || !is_power_of_two(c->l2.sets))
+		return error_set(error,
+				 "%s: a line of %u bytes, %u and %u sets, expected powers of two "
+				 "(a line of 32 to %d bytes)",
+				 config->name, c->line, c->l1.sets, c->l2.sets, LINE_MAX);
+	if (c->l2.ways <= config->smt || c->l1.ways > c->l2.ways * c->l2.sets)
+		return error_set(
+			error,
+			"%s: an L2 of %u ways for %u threads, expected a way more than threads",
+			config->name, c->l2.ways, config->smt);
+	return true;
+}
+
+struct machine *machine_new(const struct machine_config *config, struct error *error)
+{
+	struct machine *machine;
+	struct fabric *fabric;
+	struct client client = { .perform = thread_perform, .lost = thread_lost };
+
+	if (!consistent(config, error))
+		return NULL;
+	machine = calloc(1, sizeof(*machine));
+	if (!machine) {
+		error_set(error, "out of memory");
+		return NULL;
+	}
+	machine->config = *config;
+	machine->config.timing.locked_rmw = config->locked_rmw;
+	machine->config.timing.clock = config->clock;
+	client.context = machine;
+	fabric = fabric_new(config->sockets, config->cores_per_socket, config->coherence.line,
+			    &machine->config.timing, error);
+	if (!fabric) {
+		free(machine);
+		return NULL;
+	}
+	machine->coherence = coherence_new(&config->coherence, fabric, &client);
+	machine->threads = calloc((size_t)fabric->cores * config->smt, sizeof(*machine->threads));
+	machine->on_core = calloc(fabric->cores, sizeof(*machine->on_core));
+	if (!machine->coherence || !machine->threads || !machine->on_core) {
+		error_set(error, "out of memory");
+		machine_free(machine);
+		return NULL;
+	}
+	return machine;
+}
+
+void machine_free(struct machine *machine)
+{
+	if (!machine)
+		return;
+	for (uint32_t k = 0; k < machine->thread_count; k++) {
+		coroutine_free(machine->threads[k]->coroutine);
+		free(machine->threads[k]);
+	}
+	free(machine->threads);
+	free(machine->on_core);
+	coherence_free(machine->coherence);
+	free(machine);
+}
+
+static void thread_main(void *argument)
+{
+	struct thread *self = argument;
+
+	self->body(self, self->argument);
+}
+
+/* Threads of one core slow each other's work. */
+static void join_core(struct machine *machine, struct thread *thread)
+{
+	struct thread **first = &machine->on_core[thread->core->number];
+
+	thread->sibling = *first;
+	*first = thread;
+	for (struct thread *on = *first; on; on = on->sibling)
+		on->smt = (*first)->sibling ? machine->config.smt_slowdown : 1;
+}
+
+struct thread *machine_thread(struct machine *machine, uint32_t cpu,
+			      void (*body)(struct thread *, void *), void *argument,
+			      struct error *error)
+{
+	uint32_t cores = machine->coherence->fabric->cores;
+	struct thread *thread;
+
+	if (cpu >= cores * machine->config.smt) {
+		error_set(error,
+			  "machine %s has %u cpus, and a thread is to run on cpu %u: fewer "
+			  "threads, or another machine",
+			  machine->config.name, cores * machine->config.smt, cpu);
+		return NULL;
+	}
+	for (thread = machine->on_core[cpu % cores]; thread; thread = thread->sibling)
+		if (thread->cpu == cpu) {
+			error_set(error, "two threads on cpu %u", cpu);
+			return NULL;
+		}
+	thread = calloc(1, sizeof(*thread));
+	if (thread)
+		thread->coroutine = coroutine_new(STACK_BYTES, thread_main, thread);
+	if (!thread || !thread->coroutine) {
+		free(thread);
+		error_set(error, "out of memory for a thread");
+		return NULL;
+	}
+	thread->machine = machine;
+	thread->core = &machine->coherence->cores[cpu % cores];
+	thread->cpu = cpu;
+	thread->number = machine->thread_count;
+	thread->source = cores + machine->config.sockets + thread->number;
+	thread->body = body;
+	thread->argument = argument;
+	thread->random = random_stream(machine->config.coherence.seed, "thread", thread->number);
+	thread->load.client = thread->drain.client = thread->locked.access.client = thread;
+	thread->drain.write = thread->locked.access.write = true;
+	thread->locked.hold = machine->config.free_atomics ? 1 : machine->config.locked_rmw;
+	join_core(machine, thread);
+	machine->threads[machine->thread_count++] = thread;
+	machine->running++;
+	return thread;
+}
+
+void machine_replay_later(struct thread *self)
+{
+	if (self->replay)
+		return;
+	self->replay = true;
+	self->next_replay = self->machine->replays;
+	self->machine->replays = self;
+}
+
+/* What an event has left to do at its own cycle: loads to be asked for again, threads that may go
+ * on. */
+static void finish_event(struct machine *machine)
+{
+	struct thread *thread;
+
+	while (machine->replays || machine->ready) {
+		while ((thread = machine->replays)) {
+			machine->replays = thread->next_replay;
+			thread->replay = false;
+			thread_replay(thread);
+		}
+		if ((thread = machine->ready)) {
+			machine->ready = thread->next_ready;
+			thread_run(thread);
+		}
+	}
+}
+
+static void handle(struct machine *machine, struct message *message)
+{
+	struct thread *thread = message->thread;
+
+	switch (message->kind) {
+	case WAKE:
+		message_free(machine->coherence, message);
+		thread_wake(thread);
+		break;
+	case SIGNAL:
+		message_free(machine->coherence, message);
+		thread_signalled(thread);
+		break;
+	default:
+		coherence_handle(machine->coherence, message);
+	}
+	finish_event(machine);
+}
+
+static bool explain_silence(const struct machine *machine, struct error *error)
+{
+	for (uint32_t k = 0; k < machine->thread_count; k++) {
+		const struct thread *thread = machine->threads[k];
+
+		if (!thread->finished)
+			return error_set(
+				error,
+				"deadlock at cycle %llu: %u threads wait and nothing is under way; "
+				"thread %u waits (reason %d) since cycle %llu",
+				(unsigned long long)machine->coherence->now, machine->running,
+				thread->number, (int)thread->blocked,
+				(unsigned long long)thread->blocked_since);
+	}
+	return true;
+}
+
+bool machine_run(struct machine *machine, struct error *error)
+{
+	struct coherence *coherence = machine->coherence;
+	struct field_counts *nowhere = calloc(UINT16_MAX + 1, sizeof(*nowhere));
+	struct message *message = NULL;
+
+	if (!nowhere)
+		return error_set(error, "out of memory");
+	for (uint32_t k = 0; k < machine->thread_count; k++) {
+		if (!machine->threads[k]->counts)
+			machine->threads[k]->counts = nowhere;
+		machine->threads[k]->blocked = BLOCKED_TURN;
+		thread_wake_at(machine->threads[k], 0, 0);
+	}
+	while (machine->running && !machine->stop && !coherence->defect.text[0] &&
+	       (message = coherence_next(coherence)))
+		handle(machine, message);
+	for (uint32_t k = 0; k < machine->thread_count; k++)
+		if (machine->threads[k]->counts == nowhere)
+			machine->threads[k]->counts = NULL;
+	free(nowhere);
+	if (coherence->defect.text[0])
+		return error_set(error, "%s", coherence->defect.text);
+	return message || !machine->running ? true : explain_silence(machine, error);
+}

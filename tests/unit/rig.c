@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/unit/rig.h"
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RIG_BASE = 0x100000 };
+
+/* ---- machines ------------------------------------------------------------------------------- */
+
+struct machine_config rig_config_of(uint32_t sockets, uint32_t cores_per_socket, uint32_t smt)
+{
+	return (struct machine_config){
+		.name = "rig",
+		.clock = 1e9,
+		.sockets = sockets,
+		.cores_per_socket = cores_per_socket,
+		.smt = smt,
+		.timing = { .clock = 1e9,
+			    .scale = 1,
+			    .llc = 20,
+			    .dram_local = 80,
+			    .dram_remote = 140,
+			    .hand_off = { { 60, 60, 60 }, { 130, 130, 130 } },
+			    .dirty = { { 50, 52 }, { 115, 121 } },
+			    .clean = { 46, 112 },
+			    .upgrade = { 47, 123 },
+			    .invalidate_serial = 3,
+			    .home_occupancy = 2 },
+		.coherence = { .line = RIG_LINE,
+			       .l1 = { 16, 4, 4 },
+			       .l2 = { 64, 8, 14 },
+			       .llc_sets = 256,
+			       .llc_ways = 8,
+			       .eviction = EVICTION_SILENT,
+			       .home = HOME_AHEAD,
+			       .discipline = DISCIPLINE_FIFO,
+			       .batch = 8,
+			       .paranoid = true,
+			       .seed = 1 },
+		.locked_rmw = 18,
+		.fence = 33,
+		.store_forward = 5,
+		.store_buffer = 56,
+		.loads_in_flight = 10,
+		.smt_slowdown = 1,
+		.run_ahead = true,
+	};
+}
+
+struct machine_config rig_config(void)
+{
+	return rig_config_of(RIG_SOCKETS, RIG_CORES, RIG_SMT);
+}
+
+void rig_shrink(struct machine_config *config)
+{
+	config->coherence.l1.sets = 1;
+	config->coherence.l1.ways = 2;
+	config->coherence.l2.sets = 2;
+	config->coherence.l2.ways = config->smt + 1;
+	config->coherence.llc_sets = 2;
+	config->coherence.llc_ways = 4;
+}
+
+void rig_variant(struct machine_config *config, uint32_t variant)
+{
+	config->coherence.eviction = variant & 1 ? EVICTION_EXACT : EVICTION_SILENT;
+	config->coherence.home = variant & 2 ? HOME_BLOCKING : HOME_AHEAD;
+	config->coherence.discipline = (enum discipline)(variant / 4);
+}
+
+const char *rig_variant_name(uint32_t variant)
+{
+	static const char *const names[RIG_VARIANTS] = {
+		"silent/ahead/random",   "exact/ahead/random",    "silent/blocking/random",
+		"exact/blocking/random", "silent/ahead/fifo",     "exact/ahead/fifo",
+		"silent/blocking/fifo",  "exact/blocking/fifo",   "silent/ahead/batch",
+		"exact/ahead/batch",     "silent/blocking/batch", "exact/blocking/batch",
+	};
+
+	return names[variant];
+}
+
+/* Counts no assertion where all is well: rigs may be made in two threads at once. */
+static void must(bool done, const struct error *error)
+{
+	if (done)
+		return;
+	printf("\n  %s\n", error->text);
+	CU_FAIL_FATAL("the simulator gave up");
+}
+
+struct machine *rig_machine(const struct machine_config *config)
+{
+	struct error error = { "" };
+	struct machine *machine = machine_new(config, &error);
+
+	must(machine != NULL, &error);
+	return machine;
+}
+
+struct thread *rig_thread(struct machine *machine, uint32_t cpu,
+			  void (*body)(struct thread *, void *), void *argument)
+{
+	struct error error = { "" };
+	struct thread *thread = machine_thread(machine, cpu, body, argument, &error);
+
+	must(thread != NULL, &error);
+	return thread;
+}
+
+static void check_time(const struct thread *thread)
+{
+	uint64_t sum = thread->wait_cycles;
+
+	for (int k = 0; k < CYCLES_COUNT; k++)
+		sum += thread->cycles[k];
+	CU_ASSERT_EQUAL(sum, thread->time);
+}
+
+void rig_run(struct machine *machine)
+{
+	struct coherence *coherence = machine->coherence;
+	struct error error = { "" };
+	struct message *message;
+
+	must(machine_run(machine, &error), &error);
+	while ((message = coherence_next(coherence)))
+		coherence_handle(coherence, message);
+	must(!coherence->defect.text[0], &coherence->defect);
+	for (uint32_t k = 0; k < machine->thread_count; k++)
+		check_time(machine->threads[k]);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+struct place rig_place(uint32_t line, uint32_t offset, uint8_t size)
+{
+	return (struct place){ .address = RIG_BASE + (uint64_t)line * RIG_LINE + offset,
+			       .field = (uint16_t)(line * 8 + offset / 8),
+			       .size = size };
+}
+
+struct place rig_line(uint32_t k)
+{
+	return rig_place(k, 0, 8);
+}
+
+uint64_t rig_value(struct machine *machine, struct place place)
+{
+	uint64_t value = 0;
+
+	coherence_peek(machine->coherence, place.address, &value, place.size);
+	return value;
+}
+
+const struct line_counts *rig_counts(struct machine *machine, struct place place)
+{
+	return &coherence_line(machine->coherence, place.address)->counts;
+}
+
+uint64_t rig_messages(const struct machine *machine)
+{
+	const struct coherence *coherence = machine->coherence;
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < coherence->fabric->cores; k++)
+		sum += coherence->cores[k].count;
+	for (uint32_t k = 0; k < coherence->fabric->sockets; k++)
+		sum += coherence->home_count[k];
+	return sum;
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *byte = data;
+
+	for (size_t k = 0; k < size; k++)
+		hash = (hash ^ byte[k]) * 0x100000001b3u; /* FNV-1a */
+	return hash;
+}
+
+uint64_t rig_fingerprint(struct machine *machine, uint32_t lines)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (uint32_t k = 0; k < machine->thread_count; k++) {
+		const struct thread *thread = machine->threads[k];
+
+		hash = mix(hash, &thread->time, sizeof(thread->time));
+		hash = mix(hash, &thread->wait_cycles, sizeof(thread->wait_cycles));
+		hash = mix(hash, thread->cycles, sizeof(thread->cycles));
+	}
+	for (uint32_t k = 0; k < lines; k++) {
+		uint8_t data[RIG_LINE];
+
+		coherence_peek(machine->coherence, rig_line(k).address, data, sizeof(data));
+		hash = mix(hash, data, sizeof(data));
+		hash = mix(hash, rig_counts(machine, rig_line(k)), sizeof(struct line_counts));
+	}
+	return hash;
+}
+
+/* ---- step by step --------------------------------------------------------------------------- */
+
+uint64_t rig_do(struct thread *self, const struct rig_step *step)
+{
+	switch (step->operation) {
+	case RIG_LOAD:
+		return thread_load(self, &step->place);
+	case RIG_STORE:
+		thread_store(self, &step->place, step->operand);
+		return 0;
+	case RIG_ADD:
+		return thread_rmw(self, &step->place, RMW_ADD, step->operand, 0);
+	case RIG_XCHG:
+		return thread_rmw(self, &step->place, RMW_XCHG, step->operand, 0);
+	case RIG_CMPXCHG:
+		return thread_rmw(self, &step->place, RMW_CMPXCHG, step->operand, step->expected);
+	case RIG_FENCE:
+		thread_fence(self);
+	}
+	return 0;
+}
+
+struct serial {
+	struct rig_step *steps;
+	uint32_t count;
+};
+
+static void serial_body(struct thread *self, void *argument)
+{
+	const struct serial *serial = argument;
+
+	for (uint32_t k = 0; k < serial->count; k++) {
+		struct rig_step *step = &serial->steps[k];
+		uint64_t start = (uint64_t)(k + 1) * RIG_GAP;
+
+		if (step->cpu != self->cpu)
+			continue;
+		thread_work(self, (double)(start - self->time));
+		step->value = rig_do(self, step);
+		step->cycles = self->time - start;
+	}
+}
+
+void rig_serial(struct machine *machine, struct rig_step *steps, uint32_t count)
+{
+	struct serial serial = { steps, count };
+
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t earlier = 0;
+
+		while (steps[earlier].cpu != steps[k].cpu)
+			earlier++;
+		if (earlier == k)
+			rig_thread(machine, steps[k].cpu, serial_body, &serial);
+	}
+	rig_run(machine);
+}
+
+/* ---- at random ------------------------------------------------------------------------------ */
+
+/* A line: the counter, sequence numbers of 8, 4 and 4 bytes, and five shadowed words. */
+static const struct {
+	uint8_t offset, size;
+} sequences[STORM_SEQUENCES] = { { 8, 8 }, { 16, 4 }, { 20, 4 } };
+enum { SHADOW_OFFSET = 24, STORM_GROUP = 6 };
+
+static uint32_t draw(struct thread *self, uint32_t bound)
+{
+	return (uint32_t)random_below(&self->random, bound);
+}
+
+/* Which of `kinds` things of a line a thread writes: each has one writer, spread over threads. */
+static bool is_writer(const struct storm_thread *me, uint32_t line, uint32_t thing)
+{
+	return (line * 7 + thing) % me->storm->threads == me->number;
+}
+
+static uint64_t mask(uint8_t size)
+{
+	return size == 8 ? ~0ull : (1ull << (8 * size)) - 1;
+}
+
+static void note(struct storm_thread *me, uint64_t value, bool right)
+{
+	me->hash = me->hash * 31 + value;
+	me->mistakes += !right;
+}
+
+static void sequence_seen(struct storm_thread *me, uint32_t line, uint32_t k, uint64_t value)
+{
+	note(me, value, value >= me->seen[line][k]);
+	me->seen[line][k] = value;
+}
+
+static void storm_sequence(struct thread *self, struct storm_thread *me, uint32_t line)
+{
+	uint32_t k = draw(self, STORM_SEQUENCES), how = draw(self, 8);
+	struct place place = rig_place(line, sequences[k].offset, sequences[k].size);
+	uint64_t *written = &me->written[line][k];
+
+	if (!is_writer(me, line, k) || how < 2) {
+		sequence_seen(me, line, k, thread_load(self, &place));
+	} else if (how < 7) {
+		thread_store(self, &place, ++*written);
+	} else {
+		uint64_t old = thread_rmw(self, &place, RMW_XCHG, *written + 1, 0);
+
+		note(me, old, old == *written);
+		++*written;
+	}
+	if (is_writer(me, line, k))
+		me->seen[line][k] = *written;
+}
+
+/* A shadowed word, in pieces of 1, 2, 4 or 8 bytes. */
+static void storm_shadow(struct thread *self, struct storm_thread *me, uint32_t line)
+{
+	uint32_t k = draw(self, STORM_SHADOWS), how = draw(self, 8);
+	uint8_t size = (uint8_t)(1u << draw(self, 4)), at = (uint8_t)(draw(self, 8) / size * size);
+	struct place place = rig_place(line, SHADOW_OFFSET + 8 * k + at, size);
+	uint64_t *shadow = &me->shadow[line][k], old = *shadow >> (8 * at) & mask(size);
+	uint64_t value = random_next(&self->random) & mask(size), expected = old, got;
+	bool stores = true;
+
+	if (!is_writer(me, line, STORM_SEQUENCES + k)) {
+		note(me, thread_load(self, &place), true);
+		return;
+	}
+	if (how < 4) {
+		got = thread_load(self, &place);
+		note(me, got, got == old);
+		stores = false;
+	} else if (how < 7) {
+		thread_store(self, &place, value);
+	} else {
+		expected += draw(self, 2);
+		stores = (expected & mask(size)) == old;
+		got = thread_rmw(self, &place, RMW_CMPXCHG, value, expected);
+		note(me, got, got == old);
+	}
+	if (stores)
+		*shadow = (*shadow & ~(mask(size) << (8 * at))) | value << (8 * at);
+}
+
+/* Reads that are announced; some are not done after all, or a locked operation comes between. */
+static void storm_group(struct thread *self, struct storm_thread *me)
+{
+	struct place places[STORM_GROUP];
+	const struct place *pointers[STORM_GROUP];
+	uint32_t count = 2 + draw(self, STORM_GROUP - 1), lines[STORM_GROUP], kinds[STORM_GROUP];
+
+	for (uint32_t k = 0; k < count; k++) {
+		lines[k] = draw(self, me->storm->lines);
+		kinds[k] = draw(self, STORM_SEQUENCES);
+		places[k] =
+			rig_place(lines[k], sequences[kinds[k]].offset, sequences[kinds[k]].size);
+		pointers[k] = &places[k];
+	}
+	thread_together(self, pointers, count);
+	for (uint32_t k = 0; k < count; k++) {
+		if (draw(self, 8) == 0)
+			continue;
+		if (draw(self, 16) == 0) {
+			struct place counter = rig_line(lines[k]);
+
+			me->added[lines[k]]++;
+			note(me, thread_rmw(self, &counter, RMW_ADD, 1, 0), true);
+		}
+		sequence_seen(me, lines[k], kinds[k], thread_load(self, &places[k]));
+	}
+}
+
+static void storm_body(struct thread *self, void *argument)
+{
+	struct storm_thread *me = argument;
+
+	for (uint32_t k = 0; k < me->storm->accesses; k++) {
+		uint32_t what = draw(self, 16), line = draw(self, me->storm->lines);
+		struct place counter = rig_line(line);
+
+		if (what < 3) {
+			uint64_t amount = draw(self, 100);
+
+			me->added[line] += amount;
+			note(me, thread_rmw(self, &counter, RMW_ADD, amount, 0), true);
+		} else if (what < 7) {
+			storm_sequence(self, me, line);
+		} else if (what < 12) {
+			storm_shadow(self, me, line);
+		} else if (what < 14) {
+			storm_group(self, me);
+		} else if (what == 14) {
+			thread_work(self, draw(self, 200));
+		} else if (draw(self, 4) == 0) {
+			thread_fence(self);
+		}
+	}
+}
+
+void storm_start(struct storm *storm, struct machine *machine, uint32_t stride)
+{
+	uint32_t cpus = machine->coherence->fabric->cores * machine->config.smt, cpu = 0, round = 0;
+
+	storm->thread = calloc(storm->threads, sizeof(*storm->thread));
+	must(storm->thread != NULL, &(struct error){ "out of memory" });
+	for (uint32_t k = 0; k < storm->threads; k++) {
+		storm->thread[k].storm = storm;
+		storm->thread[k].number = k;
+		rig_thread(machine, cpu, storm_body, &storm->thread[k]);
+		cpu += stride;
+		if (cpu >= cpus)
+			cpu = ++round;
+	}
+}
+
+uint32_t storm_mistakes(struct storm *storm, struct machine *machine)
+{
+	uint32_t mistakes = 0;
+
+	for (uint32_t k = 0; k < storm->threads; k++)
+		mistakes += storm->thread[k].mistakes;
+	for (uint32_t line = 0; line < storm->lines; line++) {
+		uint64_t added = 0;
+
+		for (uint32_t t = 0; t < storm->threads; t++) {
+			const struct storm_thread *me = &storm->thread[t];
+
+			added += me->added[line];
+			for (uint32_t k = 0; k < STORM_SEQUENCES; k++)
+				mistakes += is_writer(me, line, k) &&
+					    rig_value(machine, rig_place(line, sequences[k].offset,
+									 sequences[k].size)) !=
+						    me->written[line][k];
+			for (uint32_t k = 0; k < STORM_SHADOWS; k++)
+				mistakes += is_writer(me, line, STORM_SEQUENCES + k) &&
+					    rig_value(machine,
+						      rig_place(line, SHADOW_OFFSET + 8 * k, 8)) !=
+						    me->shadow[line][k];
+		}
+		mistakes += added != rig_value(machine, rig_line(line));
+	}
+	return mistakes;
+}
+
+uint64_t storm_hash(const struct storm *storm)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t k = 0; k < storm->threads; k++)
+		hash = hash * 0x100000001b3u ^ storm->thread[k].hash;
+	return hash;
+}
+
+void storm_end(struct storm *storm)
+{
+	free(storm->thread);
+	storm->thread = NULL;
+}
