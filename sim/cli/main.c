@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/layout_cmd.h"
+#include "cli/probe.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@ static const struct subcommand {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } subcommands[] = {
+	{ "probe", cli_probe,
+	  "virtual microbenchmarks of a machine against its published figures" },
 	{ "layout", cli_layout, "show and check struct layouts" },
 };
 

@@ -14,7 +14,9 @@
 	X(coherence) \
 	X(machine) \
 	X(tso) \
-	X(closed_forms)
+	X(closed_forms) \
+	X(machine_file) \
+	X(probe)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
 SUITES(DECLARE_SUITE)
