@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/layout_cmd.h"
+#include "cli/plot.h"
 #include "cli/probe.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@ static const struct subcommand {
 } subcommands[] = {
 	{ "probe", cli_probe,
 	  "virtual microbenchmarks of a machine against its published figures" },
+	{ "plot", cli_plot, "pictures from results files" },
 	{ "layout", cli_layout, "show and check struct layouts" },
 };
 

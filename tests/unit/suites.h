@@ -16,7 +16,8 @@
 	X(tso) \
 	X(closed_forms) \
 	X(machine_file) \
-	X(probe)
+	X(probe) \
+	X(plot)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
 SUITES(DECLARE_SUITE)
