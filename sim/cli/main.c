@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/layout_cmd.h"
+#include "cli/list.h"
 #include "cli/plot.h"
 #include "cli/probe.h"
+#include "cli/run.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +12,12 @@ static const struct subcommand {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } subcommands[] = {
+	{ "run", cli_run, "simulate every variant of an experiment; predicted against published" },
 	{ "probe", cli_probe,
 	  "virtual microbenchmarks of a machine against its published figures" },
 	{ "plot", cli_plot, "pictures from results files" },
 	{ "layout", cli_layout, "show and check struct layouts" },
+	{ "list", cli_list, "machines, layouts, models and experiments that can be named" },
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(*subcommands) };

@@ -7,17 +7,22 @@
 #ifndef HITM_TESTS_UNIT_SUITES_H
 #define HITM_TESTS_UNIT_SUITES_H
 
-#define SUITES(X) \
-	X(config) \
-	X(layout) \
-	X(engine) \
-	X(coherence) \
-	X(machine) \
-	X(tso) \
+#define SUITES(X)       \
+	X(config)       \
+	X(layout)       \
+	X(engine)       \
+	X(coherence)    \
+	X(machine)      \
+	X(tso)          \
 	X(closed_forms) \
 	X(machine_file) \
-	X(probe) \
-	X(plot)
+	X(probe)        \
+	X(loop)         \
+	X(models)       \
+	X(measure)      \
+	X(experiment)   \
+	X(plot)         \
+	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
 SUITES(DECLARE_SUITE)
