@@ -574,7 +574,7 @@ static struct simulation run(const char *text, const char *machine, const struct
 	struct error error = { "" };
 	struct setting setting = { document_parse("t.yaml", text, strlen(text), &error),
 				   document_load(machine, &error) };
-	struct simulation simulation;
+	struct simulation simulation = { 0 };
 	bool done = setting.experiment && setting.machine;
 
 	for (; done && set && set->path; set++)

@@ -854,7 +854,7 @@ static struct simulation netperf(const char *structure_layout, const char *setti
 	struct setting setting = { document_parse("t.yaml", text, (size_t)length, &error),
 				   document_load("configs/machines/xeon-w-2145.yaml", &error) };
 	const struct run_options options = { .seed = 1, .layout_directory = layouts };
-	struct simulation simulation;
+	struct simulation simulation = { 0 };
 
 	must(setting.experiment && setting.machine &&
 		     simulation_run(&simulation, &setting, &options, &error),
