@@ -5,6 +5,8 @@
 
 enum { WORD = 4, WORDS_MAX = LINE_MAX / WORD, OPEN_MAX = 4, TABLE_START = 256 };
 
+static const uint32_t NO_CORE = UINT32_MAX;
+
 enum reason { NEVER_HELD, HELD, EVICTED, INVALIDATED };
 
 /* A core's past with a line. */
@@ -35,11 +37,12 @@ struct notes {
 		uint64_t version;
 		uint16_t core;
 	} word[WORDS_MAX]; /* last write */
-	struct reader {
-		struct origin origin;
-		uint32_t core;
-	} reader[2];        /* the last to read it shared, and the last before of another core */
-	struct past past[]; /* a core */
+	struct {
+		struct origin read;
+		uint32_t core; /* NO_CORE: none since the last write */
+	} reader[2];           /* the last two cores that read a shared copy, the latest first */
+	struct origin upgraded_for; /* whose read the last write has ended */
+	struct past past[];         /* a core */
 };
 
 struct sharing {
@@ -145,7 +148,7 @@ static struct notes *notes_of(struct sharing *sharing, struct line *line)
 		error_set(&sharing->machine->coherence->defect, "out of memory");
 		return NULL;
 	}
-	notes->reader[0].core = notes->reader[1].core = UINT32_MAX;
+	notes->reader[0].core = notes->reader[1].core = NO_CORE;
 	notes->next = sharing->all;
 	sharing->all = notes;
 	line->notes = notes;
@@ -241,7 +244,7 @@ void sharing_lost(void *context, uint32_t core, struct copy *copy, enum loss los
 	(void)now;
 	if (!past)
 		return;
-	if (loss == LOSS_DOWNGRADED) /* the copy lives on; whoever reads it now will be heard */
+	if (loss == LOSS_DOWNGRADED)
 		return;
 	past->reason = loss == LOSS_EVICTED ? EVICTED : INVALIDATED;
 	past->culprit = by ? by->field : 0;
@@ -249,11 +252,23 @@ void sharing_lost(void *context, uint32_t core, struct copy *copy, enum loss los
 		lifetime_end(sharing, past->lifetime);
 }
 
-static void note_reader(struct notes *notes, uint32_t core, const struct origin *origin)
+static void reader_seen(struct notes *notes, uint32_t core, const struct origin *read)
 {
 	if (notes->reader[0].core != core)
 		notes->reader[1] = notes->reader[0];
-	notes->reader[0] = (struct reader){ *origin, core };
+	notes->reader[0].core = core;
+	notes->reader[0].read = *read;
+}
+
+/* The writer's own read is what an upgrade is for only where nobody else has read. */
+static void readers_end(struct notes *notes, uint32_t writer)
+{
+	bool own = notes->reader[0].core == writer && notes->reader[1].core != NO_CORE;
+
+	if (notes->reader[0].core == NO_CORE)
+		return;
+	notes->upgraded_for = notes->reader[own].read;
+	notes->reader[0].core = notes->reader[1].core = NO_CORE;
 }
 
 void sharing_touched(void *context, uint32_t core, struct copy *copy, const struct origin *origin)
@@ -269,9 +284,10 @@ void sharing_touched(void *context, uint32_t core, struct copy *copy, const stru
 		decide(sharing, past->lifetime, VERDICT_TRUE);
 	if (!origin->write) {
 		if (!cache_writable(copy->state))
-			note_reader(notes, core, origin);
+			reader_seen(notes, core, origin);
 		return;
 	}
+	readers_end(notes, core);
 	notes->version++;
 	for (uint32_t w = origin->offset / WORD; w <= (origin->offset + origin->size - 1u) / WORD;
 	     w++) {
@@ -306,11 +322,9 @@ void sharing_stalled(struct sharing *sharing, const struct stall *stall)
 		pair.verdict = is_news(notes, past, stall->core, &stall->origin) ? VERDICT_TRUE
 										 : VERDICT_FALSE;
 	} else if (stall->upgrade) {
-		const struct origin *reader =
-			&notes->reader[notes->reader[0].core == stall->core].origin;
-
-		pair.culprit = reader->field;
-		pair.verdict = overlap(reader, &stall->origin) ? VERDICT_TRUE : VERDICT_FALSE;
+		pair.culprit = notes->upgraded_for.field;
+		pair.verdict = overlap(&notes->upgraded_for, &stall->origin) ? VERDICT_TRUE
+									     : VERDICT_FALSE;
 	} else if (life->decided || life->open_count == OPEN_MAX) {
 		pair.culprit = life->culprit;
 		pair.verdict = life->decided ? life->verdict : VERDICT_FALSE;

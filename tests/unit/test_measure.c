@@ -99,6 +99,14 @@ static void note_stall(void *context, struct thread *thread, const struct stall 
 	sharing_stalled(context, stall);
 }
 
+/* Ends what is open and returns the pairs. */
+static const struct pair *conclude(struct sharing *sharing, uint32_t *count)
+{
+	for (uint32_t core = 0; core < CORES; core++)
+		sharing_finish(sharing, core);
+	return sharing_pairs(sharing, count);
+}
+
 static struct sharing *observe(struct machine *machine)
 {
 	struct sharing *sharing = sharing_new(machine);
@@ -148,9 +156,7 @@ static void classify(const struct machine_config *config, const char *trace, cha
 	uint32_t count;
 
 	rig_serial(machine, steps, trace_read(trace, steps));
-	for (uint32_t core = 0; core < CORES; core++)
-		sharing_finish(sharing, core);
-	const struct pair *pairs = sharing_pairs(sharing, &count);
+	const struct pair *pairs = conclude(sharing, &count);
 
 	*out = '\0';
 	for (uint16_t victim = 1; victim <= WORDS; victim++)
@@ -293,6 +299,21 @@ static void an_upgrade_is_not_blamed_on_the_writer_that_looked_before(void)
 	check_traces(&config, traces);
 }
 
+/* Core 1 gave itself a copy that it may only read: where nobody else has read since the last write,
+ * its own read is what the upgrade is for. Who read before that write has nothing to do with it. */
+static void an_upgrade_of_the_only_reader_is_for_its_own_read(void)
+{
+	static const struct trace traces[] = {
+		{ "0a0 1r0 1a0", "0<-:coldx2 0<0:true" },
+		{ "0a0 1r1 1a2", "0<-:cold 1<-:cold 2<1:false" },
+		{ "2r3 0a0 1r1 1a1", "0<-:cold 1<-:cold 1<1:true 3<-:cold" },
+		{ NULL, NULL },
+	};
+	const struct machine_config config = rig_config();
+
+	check_traces(&config, traces);
+}
+
 /* The L2 has 2 sets of 3 lines. B, D and F, the second, fourth and sixth after line 0, are of its
  * set; C and E of the other. */
 static void a_miss_on_a_line_that_had_to_make_room_is_capacity(void)
@@ -370,9 +391,7 @@ static void sharing_is_judged_by_words_of_four_bytes(void)
 		uint32_t count, found = 0;
 
 		rig_serial(machine, steps, 3);
-		for (uint32_t core = 0; core < CORES; core++)
-			sharing_finish(sharing, core);
-		const struct pair *pairs = sharing_pairs(sharing, &count);
+		const struct pair *pairs = conclude(sharing, &count);
 
 		for (uint32_t p = 0; p < count; p++)
 			found += pairs[p].verdict == cases[k].verdict &&
@@ -515,9 +534,7 @@ static void random_traces_are_classified_as_by_the_definition(void)
 		random_trace(&random, &oracle);
 		oracle_run(&oracle);
 		rig_serial(machine, oracle.steps, TRACE);
-		for (uint32_t core = 0; core < CORES; core++)
-			sharing_finish(sharing, core);
-		const struct pair *pairs = sharing_pairs(sharing, &count);
+		const struct pair *pairs = conclude(sharing, &count);
 
 		CU_ASSERT_EQUAL(differences(&oracle, pairs, count), 0);
 		for (uint32_t p = 0; p < count; p++)
@@ -526,6 +543,68 @@ static void random_traces_are_classified_as_by_the_definition(void)
 		machine_free(machine);
 	}
 	CU_ASSERT(sum[VERDICT_TRUE] > 1000 && sum[VERDICT_FALSE] > 1000);
+}
+
+/* ---- every stall ----------------------------------------------------------------------------- */
+
+struct tally {
+	struct sharing *sharing;
+	uint64_t cycles, queued, count;
+};
+
+static void tally_stall(void *context, struct thread *thread, const struct stall *stall)
+{
+	struct tally *tally = context;
+
+	(void)thread;
+	tally->cycles += stall->cycles;
+	tally->queued += stall->queued;
+	tally->count++;
+	sharing_stalled(tally->sharing, stall);
+}
+
+static void tally_touch(void *context, uint32_t core, struct copy *copy,
+			const struct origin *origin)
+{
+	sharing_touched(((struct tally *)context)->sharing, core, copy, origin);
+}
+
+static void pairs_hold_every_stall_of_a_storm(void)
+{
+	for (uint32_t variant = 0; variant < RIG_VARIANTS; variant++) {
+		struct storm storm = { .threads = 12, .lines = 6, .accesses = 500 };
+		struct machine_config config = rig_config();
+		struct tally tally = { .cycles = 0 };
+		uint64_t cycles = 0, queued = 0, stalls = 0, waits = 0;
+		uint32_t count;
+
+		rig_variant(&config, variant);
+		if (variant % 2)
+			rig_shrink(&config);
+		struct machine *machine = rig_machine(&config);
+
+		tally.sharing = observe(machine);
+		machine->meter = (struct meter){ &tally, tally_stall, tally_touch, NULL };
+		storm_start(&storm, machine, 1);
+		rig_run(machine);
+		const struct pair *pairs = conclude(tally.sharing, &count);
+
+		for (uint32_t k = 0; k < count; k++) {
+			cycles += pairs[k].cycles;
+			queued += pairs[k].queued;
+			stalls += pairs[k].count;
+		}
+		for (uint32_t k = 0; k < machine->thread_count; k++)
+			waits += machine->threads[k]->wait_cycles;
+		CU_ASSERT(tally.count > 1000 && tally.queued > 0);
+		CU_ASSERT_EQUAL(cycles, tally.cycles);
+		CU_ASSERT_EQUAL(queued, tally.queued);
+		CU_ASSERT_EQUAL(stalls, tally.count);
+		CU_ASSERT_EQUAL(waits, tally.cycles);
+		storm_end(&storm);
+		sharing_free(tally.sharing);
+		machine_free(machine);
+	}
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -574,7 +653,7 @@ static struct simulation run(const char *text, const char *machine, const struct
 	struct error error = { "" };
 	struct setting setting = { document_parse("t.yaml", text, strlen(text), &error),
 				   document_load(machine, &error) };
-	struct simulation simulation = { 0 };
+	struct simulation simulation = { .build = NULL };
 	bool done = setting.experiment && setting.machine;
 
 	for (; done && set && set->path; set++)
@@ -896,10 +975,12 @@ void suite_measure(void)
 	CU_ADD_TEST(suite, what_was_missed_in_a_false_miss_is_still_news);
 	CU_ADD_TEST(suite, an_upgrade_is_true_sharing_if_the_reader_read_that_word);
 	CU_ADD_TEST(suite, an_upgrade_is_not_blamed_on_the_writer_that_looked_before);
+	CU_ADD_TEST(suite, an_upgrade_of_the_only_reader_is_for_its_own_read);
 	CU_ADD_TEST(suite, a_miss_on_a_line_that_had_to_make_room_is_capacity);
 	CU_ADD_TEST(suite, a_wait_for_the_sibling_is_true_sharing_with_the_own_field);
 	CU_ADD_TEST(suite, sharing_is_judged_by_words_of_four_bytes);
 	CU_ADD_TEST(suite, random_traces_are_classified_as_by_the_definition);
+	CU_ADD_TEST(suite, pairs_hold_every_stall_of_a_storm);
 	CU_ADD_TEST(suite, parts_pairs_and_fields_add_up_on_random_workloads);
 	CU_ADD_TEST(suite, a_store_that_came_during_work_is_not_waited_for_after_it);
 	CU_ADD_TEST(suite, parts_pairs_and_fields_add_up_on_netperf);

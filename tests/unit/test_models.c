@@ -801,6 +801,9 @@ static void stock_body(struct thread *self, void *argument)
 		int group = draw(&run->random, 4) ? X : Y;
 		int64_t n = 1 + draw(&run->random, draw(&run->random, 4) ? 12 : 90);
 
+		if (draw(&run->random, 8) == 0)
+			n = run->rules.batch;
+
 		if (draw(&run->random, 2)) {
 			bool done =
 				memcg_charge(self, &run->rules, &run->memcg[group], &run->cpu, n);
@@ -854,7 +857,7 @@ static struct simulation netperf(const char *structure_layout, const char *setti
 	struct setting setting = { document_parse("t.yaml", text, (size_t)length, &error),
 				   document_load("configs/machines/xeon-w-2145.yaml", &error) };
 	const struct run_options options = { .seed = 1, .layout_directory = layouts };
-	struct simulation simulation = { 0 };
+	struct simulation simulation = { .build = NULL };
 
 	must(setting.experiment && setting.machine &&
 		     simulation_run(&simulation, &setting, &options, &error),
