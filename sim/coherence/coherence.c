@@ -45,9 +45,9 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 				const struct client *client)
 {
 	struct coherence *coherence = calloc(1, sizeof(*coherence));
-	bool complete = coherence != NULL;
+	bool complete;
 
-	if (!complete)
+	if (!coherence)
 		return NULL;
 	coherence->config = *config;
 	coherence->fabric = fabric;

@@ -57,6 +57,7 @@ static uint32_t lines_out(const struct thread *self, uint64_t line)
 
 		if (load->state != LOAD_FLYING && load->state != LOAD_ORPHAN)
 			continue;
+		/* cppcheck-suppress uninitvar ; only the first `count` are read */
 		while (s < count && seen[s] != address)
 			s++;
 		if (s == count && address != line)

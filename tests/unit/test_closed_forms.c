@@ -455,7 +455,7 @@ static void renumbering_cores_under_fifo_changes_no_total(void)
 	};
 
 	for (uint32_t apart = 0; apart <= 17; apart += 17) {
-		struct walk first[WALKERS], other[WALKERS];
+		struct walk first[WALKERS] = { 0 }, other[WALKERS] = { 0 };
 		struct line_counts counts;
 
 		for (size_t k = 0; k < sizeof(cpus) / sizeof(cpus[0]); k++) {
