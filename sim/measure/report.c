@@ -122,6 +122,23 @@ static void print_fits(FILE *out, const json_t *results, const char *key, const 
 		fprintf(out, "%s: %s = %.4g\n", what, path, json_number_value(value));
 }
 
+/* A fit may end at a bound of its parameter: what rests on it is then worth nothing. */
+static void print_missed(FILE *out, const json_t *results)
+{
+	const json_t *variants = json_object_get(results, "variants"), *variant;
+	size_t k;
+
+	json_array_foreach(variants, k, variant)
+	{
+		double off = 100 * (real_of(variant, "value") / real_of(variant, "published") - 1);
+
+		if (strcmp(text_of(variant, "role"), "prediction") && fabs(off) > 1)
+			fprintf(out,
+				"warning: the fit to %s misses what is published by %+.1f %%\n",
+				text_of(variant, "name"), off);
+	}
+}
+
 void report_table(FILE *out, const json_t *results)
 {
 	const json_t *variants = json_object_get(results, "variants"), *variant;
@@ -133,6 +150,7 @@ void report_table(FILE *out, const json_t *results)
 		(long long)json_integer_value(json_object_get(results, "seed")));
 	print_fits(out, results, "reference", "fitted to the reference");
 	print_fits(out, results, "calibrated", "calibrated on its published point alone");
+	print_missed(out, results);
 	fprintf(out, "\n%-*s", width, "variant");
 	for (size_t c = 0; c < COLUMNS; c++)
 		if (column_used(results, &columns[c]))
