@@ -126,7 +126,6 @@ static struct message *compose(struct coherence *coherence, struct core *core, s
 static void with_data(struct coherence *coherence, struct message *message, const struct copy *copy,
 		      uint64_t now)
 {
-	message->has_data = true;
 	message->sent = now;
 	memcpy(message->data, copy->data, coherence->config.line);
 }

@@ -204,7 +204,7 @@ struct message *message_new(struct coherence *coherence)
 	struct message *message = coherence->pool;
 
 	coherence->pool = message->next;
-	message->has_data = message->as_sharer = false;
+	message->as_sharer = false;
 	message->sent = 0;
 	message->acks = 0;
 	message->queued = 0;

@@ -80,8 +80,7 @@ enum message_kind { TO_CACHE, TO_HOME, UNLOCK, WAKE, SIGNAL };
 struct message {
 	struct event event; /* must be first */
 	uint8_t kind;
-	uint8_t type; /* cache_event or home_event */
-	bool has_data;
+	uint8_t type;   /* cache_event or home_event */
 	bool as_sharer; /* of a GetM: the requester has a copy to read */
 	uint16_t core;  /* the cache it goes to, or comes from */
 	uint16_t requester;
@@ -144,7 +143,6 @@ struct copy {
 	uint64_t moving_since; /* when the data began to move here */
 	struct access *waiting, **waiting_tail;
 	struct message *stalled, **stalled_tail;
-	void *notes; /* the observer's: the present lifetime */
 	uint8_t data[LINE_MAX];
 };
 

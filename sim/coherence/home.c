@@ -105,7 +105,6 @@ static uint64_t grant(struct coherence *coherence, struct line *line, const stru
 			fabric_link_wait(coherence->fabric, line->socket,
 					 fabric_socket(coherence->fabric, request->core), start);
 
-	message->has_data = true;
 	message->acks = (int16_t)acks;
 	message->sent = now;
 	message->queued += wait;

@@ -31,7 +31,6 @@ struct machine {
 	struct meter meter;
 	struct thread **threads;
 	uint32_t thread_count;
-	uint32_t *cpu_of;        /* [order] the cpu, for machine_cpu */
 	struct thread **on_core; /* first thread of each core; others through sibling */
 	uint32_t running;        /* threads whose bodies have not returned */
 	struct thread *ready, *replays;

@@ -106,7 +106,6 @@ void thread_store(struct thread *self, const struct place *place, uint64_t value
 	}
 	*store_at(self, self->store_count) = (struct store){ .address = place->address,
 							     .value = value,
-							     .since = self->time,
 							     .field = place->field,
 							     .size = place->size };
 	if (self->store_count++ == 0) {

@@ -82,7 +82,6 @@ struct group_load {
 
 struct store {
 	uint64_t address, value;
-	uint64_t since;
 	uint16_t field;
 	uint8_t size;
 };
@@ -96,8 +95,7 @@ struct thread {
 	uint64_t horizon; /* local time may not reach this without taking a turn */
 	enum blocked blocked;
 	uint64_t blocked_since;
-	bool finished, ready;
-	bool due;   /* a WAKE is under way */
+	bool finished;
 	double smt; /* factor on WORK: more than 1 where the core has another thread, busy or not */
 	uint64_t cycles[CYCLES_COUNT];
 	uint64_t wait_cycles; /* all stalls */
