@@ -144,9 +144,8 @@ void memcg_charge_socket(struct thread *self, const struct memcg_rules *rules,
 		(void)LOAD(shared, memory_allocated);
 	if (!memcg)
 		return;
-	if (!memcg_charge(self, rules, memcg, cpu, n)) {
+	if (!memcg_charge(self, rules, memcg, cpu, n))
 		page_counter_charge(self, &rules->counter, &memcg->memory, n);
-	}
 	count_socket_pages(self, rules, memcg, cpu, shared, n);
 }
 

@@ -132,8 +132,8 @@ static struct line **moved_lines(const struct measure *measure, size_t *count)
 }
 
 /* Names of the fields of a line that were touched. */
-static json_t *touched_fields(const struct measure *measure, const struct memory *memory,
-			      const struct object *object, uint64_t address)
+static json_t *touched_fields(const struct measure *measure, const struct object *object,
+			      uint64_t address)
 {
 	uint32_t line = measure->machine->config.coherence.line;
 	json_t *array = json_array();
@@ -148,7 +148,6 @@ static json_t *touched_fields(const struct measure *measure, const struct memory
 		    counts->loads + counts->stores + counts->rmws)
 			json_array_append_new(array, json_string(field->name));
 	}
-	(void)memory;
 	return array;
 }
 
@@ -166,8 +165,7 @@ static json_t *line_json(const struct measure *measure, const struct memory *mem
 			 object ? object->layout->structure : "?", "line",
 			 (int)(offset / measure->machine->config.coherence.line), "offset",
 			 (int)offset, "fields",
-			 object ? touched_fields(measure, memory, object, line->address)
-				: json_array(),
+			 object ? touched_fields(measure, object, line->address) : json_array(),
 			 "transfers", "same_socket", number(c->transfers[0]), "cross_socket",
 			 number(c->transfers[1]), "hitm", "local", number(c->hitm[0]), "remote",
 			 number(c->hitm[1]), "reads", number(c->reads), "owns", number(c->owns),

@@ -208,6 +208,53 @@ static void protect(struct build *build, const struct settings *settings,
 
 enum { START_PAGES = 1 << 20 };
 
+/* What the settings make the model touch must be in the layout: kernel versions differ. */
+static bool has_fields(struct build *build, const struct settings *settings,
+		       const struct mem_cgroup *memcg, struct error *error)
+{
+	bool protects = settings->propagate != PROPAGATE_NEVER;
+	const struct page_counter *counter = &memcg->memory;
+	const struct {
+		const char *name;
+		const struct place *place;
+		bool needed;
+		const char *setting;
+	} fields[] = {
+		{ "css.parent", &memcg->css.parent, true, "every setting" },
+		{ "memory.usage", &counter->usage, true, "every setting" },
+		{ "memory.max", &counter->max, true, "every setting" },
+		{ "memory.parent", &counter->parent, true, "every setting" },
+		{ "memory.watermark", &counter->watermark, true, "every setting" },
+		{ "memory.failcnt", &counter->failcnt, true, "every setting" },
+		{ "vmstats_percpu", &memcg->vmstats_percpu, true, "every setting" },
+		{ "memory.min", &counter->min, protects, "propagate" },
+		{ "memory.low", &counter->low, protects, "propagate" },
+		{ "memory.min_usage", &counter->min_usage, protects, "propagate" },
+		{ "memory.low_usage", &counter->low_usage, protects, "propagate" },
+		{ "memory.children_min_usage", &counter->children_min_usage, protects,
+		  "propagate" },
+		{ "memory.children_low_usage", &counter->children_low_usage, protects,
+		  "propagate" },
+		{ "socket_pressure", &memcg->socket_pressure, settings->socket_pressure_walk,
+		  "socket_pressure_walk" },
+		{ "memory.high", &counter->high, memcg->swap.high.size != 0,
+		  "swap.high beside it" },
+		{ "high", &memcg->high, memcg->swap.high.size == 0, "no swap.high" },
+	};
+
+	for (size_t k = 0; k < sizeof(fields) / sizeof(*fields); k++) {
+		const struct node *choice = node_get(build->layouts, "mem_cgroup");
+
+		if (!fields[k].needed || fields[k].place->size)
+			continue;
+		return choice ? node_error(choice, error, "the layout has no %s, which %s asks for",
+					   fields[k].name, fields[k].setting)
+			      : error_set(error, "the layout of mem_cgroup has no %s",
+					  fields[k].name);
+	}
+	return true;
+}
+
 /* Level 0 is the root, which has counters too. */
 static struct mem_cgroup *make_cgroup(struct build *build, const struct settings *settings,
 				      uint32_t level, struct mem_cgroup *parent,
@@ -224,12 +271,8 @@ static struct mem_cgroup *make_cgroup(struct build *build, const struct settings
 					0, memcg_bindings, sizeof(*memcg), error);
 	if (!memcg)
 		return NULL;
-	if (!memcg->memory.usage.size || !memcg->memory.parent.size || !memcg->css.parent.size) {
-		error_set(
-			error,
-			"the layout of mem_cgroup lacks memory.usage, memory.parent or css.parent");
+	if (!has_fields(build, settings, memcg, error))
 		return NULL;
-	}
 	memory_set(&build->memory, &memcg->css.parent, (uintptr_t)parent);
 	set_counter(build, &memcg->memory, parent ? &parent->memory : NULL);
 	if (memcg->swap.usage.size)
@@ -274,8 +317,8 @@ static struct memcg_cpu *make_cpu(struct build *build, uint32_t cpu, struct erro
 	return area;
 }
 
-static bool make_pair(struct build *build, const struct settings *settings,
-		      const struct netperf_pair *common, uint32_t k, struct error *error)
+static bool make_pair(struct build *build, const struct netperf_pair *common, uint32_t k,
+		      struct error *error)
 {
 	uint32_t line = build->machine->config.coherence.line,
 		 cpu[2] = { build_cpu(build, 2 * k), build_cpu(build, 2 * k + 1) };
@@ -284,7 +327,6 @@ static bool make_pair(struct build *build, const struct settings *settings,
 		random_stream(build->machine->config.coherence.seed, "netperf.pair", k);
 	char name[2][24];
 
-	(void)settings;
 	if (!pair)
 		return false;
 	*pair = *common;
@@ -352,7 +394,7 @@ static bool build_netperf(struct build *build, const void *from, struct error *e
 	if (settings->levels && !(common.memcg = make_hierarchy(build, settings, error)))
 		return false;
 	for (uint32_t k = 0; k < settings->pairs; k++)
-		if (!make_pair(build, settings, &common, k, error))
+		if (!make_pair(build, &common, k, error))
 			return false;
 	return true;
 }

@@ -196,6 +196,19 @@ static void a_missing_experiment_is_named(void)
 	refuse_run("nowhere.yaml", "hitm run: no experiment 'nowhere.yaml'", "");
 }
 
+/* v4.0 had no protection to propagate, and no socket pressure. */
+static void a_layout_without_a_field_that_the_settings_ask_for_is_refused(void)
+{
+	char arguments[512], *root = realpath("configs/experiments/memcg-2022.yaml", NULL);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(root);
+	snprintf(arguments, sizeof(arguments),
+		 "'%s' -m skx-2s-18c --set layouts.mem_cgroup=mem_cgroup-4.0", root);
+	refuse_run(arguments, "--set layouts.mem_cgroup=mem_cgroup-4.0:1:1: ",
+		   "has no memory.min, which propagate asks for");
+	free(root);
+}
+
 static void a_missing_machine_is_named_where_it_is_asked_for(void)
 {
 	refuse_experiment("[machine.yaml]", "[nowhere]", 0, 12, "nowhere");
@@ -488,6 +501,7 @@ void suite_cli(void)
 	CU_ADD_TEST(suite, a_wrong_unit_is_told_with_those_allowed);
 	CU_ADD_TEST(suite, a_time_without_a_unit_is_refused);
 	CU_ADD_TEST(suite, a_missing_experiment_is_named);
+	CU_ADD_TEST(suite, a_layout_without_a_field_that_the_settings_ask_for_is_refused);
 	CU_ADD_TEST(suite, a_missing_machine_is_named_where_it_is_asked_for);
 	CU_ADD_TEST(suite, a_machine_that_is_missing_leaves_no_results_of_those_before);
 	CU_ADD_TEST(suite, a_missing_layout_is_named_where_it_is_asked_for);

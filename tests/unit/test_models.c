@@ -1083,7 +1083,7 @@ static void every_layout_has_the_locked_operations_of_its_version(void)
 		const char *layout, *settings;
 		int levels, expected;
 	} cases[] = {
-		{ "mem_cgroup-4.0", "propagate: never", 3, 4 },
+		{ "mem_cgroup-4.0", "propagate: never, socket_pressure_walk: false", 3, 4 },
 		{ "mem_cgroup-6.0-rc1", "propagate: always", 3, 6 },
 		{ "mem_cgroup-6.0-rc1", "propagate: on_change", 3, 4 },
 		{ "mem_cgroup-6.0-rc1-B", "propagate: always", 3, 6 },
