@@ -147,46 +147,90 @@ static void tell_home(struct coherence *coherence, struct core *core, struct cop
 }
 
 static void request(struct coherence *coherence, struct core *core, struct copy *copy, uint8_t type,
-		    const struct origin *origin, uint64_t now)
+		    struct access *access, uint64_t now)
 {
 	struct message *message = compose(coherence, core, copy, type);
 
-	message->origin = *origin;
+	message->origin = access->origin;
+	message->access = access;
 	message->as_sharer = cache_readable(copy->state);
 	message_to_home(coherence, message, now, now + coherence->fabric->request);
 }
 
-/* The owner's answer to a forward, straight to the requester. */
+static uint64_t answer_leg(const struct coherence *coherence, const struct core *core,
+			   const struct message *forward)
+{
+	const struct fabric *fabric = coherence->fabric;
+	uint32_t to = forward->requester;
+
+	switch (forward->type) {
+	case EVENT_FwdGetM:
+		return fabric_own(fabric, core->number, to);
+	case EVENT_FwdGetF:
+		return fabric->share[core->socket != fabric_socket(fabric, to)];
+	default:
+		return fabric_read(fabric, core->number, to, forward->line->socket);
+	}
+}
+
+/* Is the copy newer than memory? */
+static bool dirty(const struct copy *copy)
+{
+	return copy->state == STATE_M || copy->state == STATE_MI_A || copy->state == STATE_O ||
+	       copy->state == STATE_OM_AC;
+}
+
+/* The answer to a forward, straight to the requester. */
 static void send_data(struct coherence *coherence, struct core *core, struct copy *copy,
-		      const struct message *forward)
+		      const struct message *forward, enum cache_event type)
 {
 	struct fabric *fabric = coherence->fabric;
-	bool own = forward->type == EVENT_FwdGetM;
 	uint32_t to = forward->requester, socket = fabric_socket(fabric, to);
-	bool dirty = copy->state == STATE_M || copy->state == STATE_MI_A;
 	uint64_t now = coherence->now, wait = fabric_link_wait(fabric, core->socket, socket, now);
-	uint64_t leg = own ? fabric_own(fabric, core->number, to)
-			   : fabric_read(fabric, core->number, to, copy->line->socket);
-	struct message *message = compose(coherence, core, copy, EVENT_DataAck0);
+	uint64_t leg = answer_leg(coherence, core, forward);
+	struct message *message = compose(coherence, core, copy, (uint8_t)type);
 
 	with_data(coherence, message, copy, now);
+	message->acks = forward->acks;
 	message->queued = forward->queued + wait;
 	copy->line->counts.transfers[core->socket != socket]++;
-	copy->line->counts.hitm[core->socket != socket] += dirty;
+	copy->line->counts.hitm[core->socket != socket] += dirty(copy);
 	message_to_cache(coherence, message, to, now, now + wait + leg);
 }
 
-static void send_ack(struct coherence *coherence, struct core *core, struct line *line, uint32_t to)
+/* To whoever waits for the Inv to be done: a cache, or the home itself. */
+static void send_ack(struct coherence *coherence, struct core *core, const struct message *inv)
+{
+	struct message *message = message_new(coherence);
+	uint32_t to = inv->requester;
+	uint64_t now = coherence->now;
+
+	message->type = to == NOBODY ? (uint8_t)EVENT_HomeAck : (uint8_t)EVENT_InvAck;
+	message->line = inv->line;
+	message->event.source = core->number;
+	message->event.count = core->count++;
+	if (to == NOBODY)
+		message_to_home(coherence, message, now, now + coherence->fabric->request);
+	else
+		message_to_cache(coherence, message, to, now,
+				 now + fabric_ack(coherence->fabric, core->number, to));
+}
+
+/* The copy that was to be forwarded is gone: the request goes back to the home. */
+static void send_missed(struct coherence *coherence, struct core *core,
+			const struct message *forward)
 {
 	struct message *message = message_new(coherence);
 	uint64_t now = coherence->now;
 
-	message->type = EVENT_InvAck;
-	message->line = line;
+	message->type = EVENT_Missed;
+	message->line = forward->line;
+	message->core = forward->requester;
+	message->origin = forward->origin;
+	message->queued = forward->queued;
 	message->event.source = core->number;
 	message->event.count = core->count++;
-	message_to_cache(coherence, message, to, now,
-			 now + fabric_ack(coherence->fabric, core->number, to));
+	message_to_home(coherence, message, now, now + coherence->fabric->request);
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
@@ -297,6 +341,8 @@ static enum cache_event classify(const struct copy *copy, const struct message *
 	switch (message->type) {
 	case EVENT_DataAck0:
 		return left ? EVENT_DataAckN : EVENT_DataAck0;
+	case EVENT_AckCount0:
+		return left ? EVENT_AckCountN : EVENT_AckCount0;
 	case EVENT_InvAck:
 		return copy && copy->acks == 1 &&
 				       (copy->state == STATE_IM_A || copy->state == STATE_SM_A)
@@ -307,12 +353,18 @@ static enum cache_event classify(const struct copy *copy, const struct message *
 	}
 }
 
-static void take(struct coherence *coherence, struct copy *copy, const struct message *message)
+/* The grant is here: how many acks are still to come, and what it cost so far. */
+static void expect(struct copy *copy, const struct message *message)
 {
-	memcpy(copy->data, message->data, coherence->config.line);
 	copy->acks = (int16_t)(copy->acks + message->acks);
 	copy->queued = message->queued;
 	copy->moving_since = message->sent;
+}
+
+static void take(struct coherence *coherence, struct copy *copy, const struct message *message)
+{
+	memcpy(copy->data, message->data, coherence->config.line);
+	expect(copy, message);
 }
 
 static void done(struct coherence *coherence, struct core *core, struct copy *copy)
@@ -320,8 +372,6 @@ static void done(struct coherence *coherence, struct core *core, struct copy *co
 	copy->fresh = true;
 	copy->filled = coherence->now;
 	copy->watched = copy->line->shared;
-	if (coherence->config.home == HOME_BLOCKING)
-		tell_home(coherence, core, copy, EVENT_Unblock, false, coherence->now);
 	if (coherence->observer.gained)
 		coherence->observer.gained(coherence->observer.context, core->number, copy,
 					   coherence->now);
@@ -346,6 +396,24 @@ static void perform_loads(struct coherence *coherence, struct copy *copy, uint64
 	}
 }
 
+/* Sends what the row says in answer to a message. */
+static void respond(struct coherence *coherence, struct core *core, struct copy *copy,
+		    const struct protocol_row *row, const struct message *message)
+{
+	uint64_t now = coherence->now;
+
+	if (DOES(row, sData))
+		send_data(coherence, core, copy, message, EVENT_DataAck0);
+	if (DOES(row, sDataF))
+		send_data(coherence, core, copy, message, EVENT_DataF);
+	if (DOES(row, sWriteBack))
+		tell_home(coherence, core, copy, EVENT_WriteBack, true, now);
+	if (DOES(row, sPassed))
+		tell_home(coherence, core, copy, EVENT_Passed, false, now);
+	if (DOES(row, sUnblock))
+		tell_home(coherence, core, copy, EVENT_Unblock, false, now);
+}
+
 /* Does what the row says. False where the message must wait at this cache. */
 static bool apply(struct coherence *coherence, struct core *core, struct copy *copy,
 		  struct message *message)
@@ -353,7 +421,8 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 	enum cache_event event = classify(copy, message);
 	enum cache_state old = copy ? copy->state : STATE_I;
 	const struct protocol_row *row = &coherence->protocol.cache[old][event];
-	bool locks = event == EVENT_FwdGetS || event == EVENT_FwdGetM || event == EVENT_Inv;
+	bool locks = event == EVENT_FwdGetS || event == EVENT_FwdGetM || event == EVENT_Recall ||
+		     event == EVENT_Inv;
 	uint64_t now = coherence->now;
 
 	if (!row->valid) {
@@ -364,27 +433,31 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 	if (DOES(row, stall) || (locks && copy && copy->locked_until > now))
 		return false;
 	if (DOES(row, sInvAck))
-		send_ack(coherence, core, message->line, message->requester);
+		send_ack(coherence, core, message);
+	if (DOES(row, sMissed))
+		send_missed(coherence, core, message);
 	if (!copy)
 		return true;
-	if (DOES(row, sData))
-		send_data(coherence, core, copy, message);
-	if (DOES(row, sWriteBack))
-		tell_home(coherence, core, copy, EVENT_WriteBack, true, now);
-	if (DOES(row, sPassed) && coherence->config.home == HOME_AHEAD)
-		tell_home(coherence, core, copy, EVENT_Passed, false, now);
+	respond(coherence, core, copy, row, message);
 	if (DOES(row, take))
 		take(coherence, copy, message);
+	if (DOES(row, expect))
+		expect(copy, message);
 	if (DOES(row, count))
 		copy->acks--;
 	if (DOES(row, once))
 		perform_loads(coherence, copy, now);
+	if (DOES(row, result)) {
+		copy->queued = message->queued;
+		copy->upgraded = false;
+		coherence->client.perform(coherence->client.context, message->access, copy, now);
+	}
 	copy->state = row->next;
 	note_loss(coherence, core, copy, old, message, now);
-	if (DOES(row, done))
-		copy->upgraded = old == STATE_SM_AD || old == STATE_SM_A;
-	if (DOES(row, done))
+	if (DOES(row, done)) {
+		copy->upgraded = cache_readable(old);
 		done(coherence, core, copy);
+	}
 	return true;
 }
 
@@ -412,6 +485,24 @@ static bool answer_stalled(struct coherence *coherence, struct core *core, struc
 	return true;
 }
 
+/* An access as an event of the table. */
+static enum cache_event event_of(const struct coherence *coherence, const struct access *access)
+{
+	if (!access->write)
+		return EVENT_Load;
+	return access->locked && coherence->config.atomics == ATOMICS_FAR ? EVENT_Far : EVENT_Store;
+}
+
+static struct access *take_waiting(struct copy *copy)
+{
+	struct access *access = copy->waiting;
+
+	copy->waiting = access->next;
+	if (!copy->waiting)
+		copy->waiting_tail = &copy->waiting;
+	return access;
+}
+
 /* Does one access that waits, if the state allows it. */
 static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t now)
 {
@@ -419,9 +510,7 @@ static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t
 
 	if (!access || !(access->write ? cache_writable(copy->state) : cache_readable(copy->state)))
 		return false;
-	copy->waiting = access->next;
-	if (!copy->waiting)
-		copy->waiting_tail = &copy->waiting;
+	take_waiting(copy);
 	if (access->write)
 		copy->state = coherence->protocol.cache[copy->state][EVENT_Store].next;
 	uint64_t hold = coherence->client.perform(coherence->client.context, access, copy, now);
@@ -438,12 +527,16 @@ static void ask(struct coherence *coherence, struct core *core, struct copy *cop
 {
 	struct access *access = copy->waiting;
 	const struct protocol_row *row =
-		&coherence->protocol.cache[copy->state][access->write ? EVENT_Store : EVENT_Load];
+		&coherence->protocol.cache[copy->state][event_of(coherence, access)];
 
-	if (!row->valid || !(DOES(row, sGetS) || DOES(row, sGetM)))
+	if (DOES(row, sGetS))
+		request(coherence, core, copy, EVENT_GetS, access, now);
+	else if (DOES(row, sGetM))
+		request(coherence, core, copy, EVENT_GetM, access, now);
+	else if (DOES(row, sAtomic))
+		request(coherence, core, copy, EVENT_Atomic, take_waiting(copy), now);
+	else
 		return;
-	request(coherence, core, copy, DOES(row, sGetM) ? EVENT_GetM : EVENT_GetS, &access->origin,
-		now);
 	copy->state = row->next;
 }
 

@@ -71,7 +71,13 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 		coherence_free(coherence);
 		return NULL;
 	}
-	protocol_select(&coherence->protocol, config->eviction, config->home);
+	if (config->protocol == PROTOCOL_MESIF)
+		for (int across = 0; across < 2; across++)
+			if (fabric->share[across] < fabric->lookahead)
+				fabric->lookahead = fabric->share[across];
+	protocol_select(&coherence->protocol,
+			&(struct protocol_variant){ config->protocol, config->eviction,
+						    config->home, config->atomics });
 	return coherence;
 }
 

@@ -41,7 +41,8 @@ struct origin {
 struct access {
 	struct access *next;
 	struct origin origin;
-	bool write; /* needs the line in M: a store or a locked RMW */
+	bool write;  /* needs the line in M: a store or a locked RMW */
+	bool locked; /* a locked RMW: with far atomics it may be done at the home */
 	uint64_t since;
 	void *client;
 };
@@ -55,8 +56,11 @@ struct client {
 	/* The line now allows this access: do it. Returns for how many cycles it holds the line
 	 * from `now` (a locked RMW until its store, a burst of stores one cycle each), 0 for a
 	 * load. A load may be called with the copy in IS_D_I: its data are older than the Inv that
-	 * the cache has already acknowledged. */
+	 * the cache has already acknowledged. A locked RMW may be called with the copy in II_R: the
+	 * home has done it (operate), and its result has come. */
 	uint64_t (*perform)(void *context, struct access *access, struct copy *copy, uint64_t now);
+	/* Does a locked RMW on the home's data. */
+	void (*operate)(void *context, struct access *access, struct copy *at_home);
 	/* The core's copy can no longer be read: what its threads have read from it early is to be
 	 * read again. */
 	void (*lost)(void *context, uint32_t core, uint64_t line_address);
@@ -80,17 +84,18 @@ enum message_kind { TO_CACHE, TO_HOME, UNLOCK, WAKE, SIGNAL };
 struct message {
 	struct event event; /* must be first */
 	uint8_t kind;
-	uint8_t type;   /* cache_event or home_event */
-	bool as_sharer; /* of a GetM: the requester has a copy to read */
-	uint16_t core;  /* the cache it goes to, or comes from */
-	uint16_t requester;
+	uint8_t type;       /* cache_event or home_event */
+	bool as_sharer;     /* of a GetM: the requester has a copy to read */
+	uint16_t core;      /* the cache it goes to, or comes from */
+	uint16_t requester; /* whom to answer; NOBODY: the home */
 	int16_t acks;
 	struct origin origin;
 	struct line *line;
-	void *thread;     /* of a WAKE or SIGNAL */
-	uint64_t arrived; /* when it began to wait here */
-	uint64_t sent;    /* of data: when the line began to move */
-	uint64_t queued;  /* cycles that the request has waited in queues so far */
+	void *thread;          /* of a WAKE or SIGNAL */
+	struct access *access; /* of a far operation, and of its result */
+	uint64_t arrived;      /* when it began to wait here */
+	uint64_t sent;         /* of data: when the line began to move */
+	uint64_t queued;       /* cycles that the request has waited in queues so far */
 	struct message *next;
 	uint8_t data[LINE_MAX];
 };
@@ -107,7 +112,9 @@ struct line {
 	uint16_t first; /* the first core that asked */
 	uint16_t batch; /* hand-overs within one socket in a row */
 	uint16_t last_socket;
-	uint32_t number; /* in the order of the first requests */
+	uint32_t number;         /* in the order of the first requests */
+	uint32_t answers;        /* in HA: copies called in that are still to come */
+	struct message *pending; /* in HA: the far operation */
 	uint32_t waiting_count, puts_waiting;
 	struct message *waiting, **waiting_tail;
 	uint64_t busy_until;
@@ -115,6 +122,7 @@ struct line {
 	void *notes; /* the observer's */
 	struct line_counts {
 		uint64_t reads, owns, upgrades; /* requests served */
+		uint64_t far;                   /* operations done at the home */
 		uint64_t transfers[2], hitm[2]; /* from another cache: [across] */
 		uint64_t memory, invalidations;
 		uint64_t queued; /* cycles that requests waited */
@@ -164,8 +172,10 @@ struct coherence_config {
 	uint32_t line; /* bytes: 32, 64 or 128 */
 	struct cache_geometry l1, l2;
 	uint32_t llc_sets, llc_ways; /* a socket's */
+	enum protocol_kind protocol;
 	enum s_eviction eviction;
 	enum home_kind home;
+	enum atomics atomics;
 	enum discipline discipline;
 	uint32_t batch; /* DISCIPLINE_SOCKET_BATCH: at most so many hand-overs in a row within a
 			   socket */

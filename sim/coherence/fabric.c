@@ -121,6 +121,8 @@ static void derive(struct fabric *fabric, const struct fabric_timing *t, struct 
 					   "hand_off", error);
 		fabric->clean[across] =
 			rest(t->clean[across] * scale, clock, leg, "transfer.clean", error);
+		fabric->share[across] =
+			fabric->clean[across] > leg ? fabric->clean[across] - leg : 1;
 		fabric->ack[across] =
 			rest(t->upgrade[across] * scale, clock, way, "upgrade", error);
 		for (int home = 0; home < 2; home++)

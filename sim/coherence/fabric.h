@@ -49,6 +49,7 @@ struct fabric {
 	uint64_t forward;                       /* home to cache, all but data */
 	uint64_t own[2], read[2][2], ack[2];    /* answers between caches */
 	uint64_t clean[2], llc, dram[2], grant; /* answers of the home */
+	uint64_t share[2]; /* answer of a forwarder: clean less the way to it */
 	uint64_t invalidate_serial, home_occupancy;
 	uint64_t lookahead;     /* the least of all legs: nothing reaches a core sooner */
 	int32_t *own_offset[2]; /* [across][pair]: distance against the mean, cycles */

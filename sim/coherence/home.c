@@ -67,7 +67,23 @@ static struct message *answer(struct coherence *coherence, struct line *line,
 	return message;
 }
 
-/* From where the home's data come: a cache that shares the line, the LLC, or memory. */
+/* From the LLC or from memory. */
+static uint64_t memory_leg(struct coherence *coherence, struct line *line,
+			   const struct message *request)
+{
+	const struct fabric *fabric = coherence->fabric;
+	bool across = line->socket != fabric_socket(fabric, request->core), hit = line->in_llc;
+
+	llc_touch(coherence, line);
+	if (hit)
+		return across ? fabric->clean[1] : fabric->llc;
+	line->counts.memory++;
+	coherence->cores[request->core].counts.dram[across]++;
+	return fabric->dram[across];
+}
+
+/* From where the home's data come: a cache that shares the line, the LLC, or memory. With a
+ * forwarder the home would have asked it instead. */
 static uint64_t data_leg(struct coherence *coherence, struct line *line,
 			 const struct message *request)
 {
@@ -82,24 +98,22 @@ static uint64_t data_leg(struct coherence *coherence, struct line *line,
 			shared = true;
 			near = fabric_socket(fabric, core) == socket;
 		}
-	if (shared) {
-		line->counts.transfers[!near]++;
-		return fabric->clean[!near];
-	}
-	bool across = line->socket != socket, hit = line->in_llc;
-
-	llc_touch(coherence, line);
-	if (hit)
-		return across ? fabric->clean[1] : fabric->llc;
-	line->counts.memory++;
-	coherence->cores[request->core].counts.dram[across]++;
-	return fabric->dram[across];
+	if (!shared || coherence->config.protocol == PROTOCOL_MESIF)
+		return memory_leg(coherence, line, request);
+	line->counts.transfers[!near]++;
+	return fabric->clean[!near];
 }
 
-static uint64_t grant(struct coherence *coherence, struct line *line, const struct message *request,
-		      uint8_t type, int acks, uint64_t start)
+/* The home is busy until then at least. */
+static void stay_busy(struct line *line, uint64_t until)
 {
-	struct message *message = answer(coherence, line, request, type);
+	line->busy_until = until > line->busy_until ? until : line->busy_until;
+}
+
+static void grant(struct coherence *coherence, struct line *line, const struct message *request,
+		  enum cache_event type, int acks, uint64_t start)
+{
+	struct message *message = answer(coherence, line, request, (uint8_t)type);
 	uint64_t leg = data_leg(coherence, line, request), now = coherence->now;
 	uint64_t wait = start - now +
 			fabric_link_wait(coherence->fabric, line->socket,
@@ -110,23 +124,41 @@ static uint64_t grant(struct coherence *coherence, struct line *line, const stru
 	message->queued += wait;
 	memcpy(message->data, line->memory, coherence->config.line);
 	message_to_cache(coherence, message, request->core, now, now + wait + leg);
-	return start + coherence->fabric->home_occupancy;
+	stay_busy(line, start + coherence->fabric->home_occupancy);
+}
+
+/* Tells an owner that it may write once so many acks are in. The word must not be overtaken by a
+ * forward, which takes less time: the home is busy meanwhile. */
+static void grant_count(struct coherence *coherence, struct line *line,
+			const struct message *request, int acks, uint64_t start)
+{
+	const struct fabric *fabric = coherence->fabric;
+	struct message *message = answer(coherence, line, request, EVENT_AckCount0);
+
+	message->acks = (int16_t)acks;
+	message->sent = coherence->now;
+	message->queued += start - coherence->now;
+	message_to_cache(coherence, message, request->core, coherence->now, start + fabric->grant);
+	stay_busy(line, start + fabric->home_occupancy);
+	if (fabric->grant > fabric->forward)
+		stay_busy(line, start + fabric->grant - fabric->forward);
 }
 
 /* Tells the sharers of one distance from the requester to invalidate, one after the other. */
 static int invalidate(struct coherence *coherence, struct line *line, const struct message *request,
-		      bool across, uint64_t *start)
+		      bool across, bool recall, uint64_t *start)
 {
 	const struct fabric *fabric = coherence->fabric;
 	uint32_t socket = fabric_socket(fabric, request->core);
 	int count = 0;
 
 	for (uint32_t core = 0; core < fabric->cores; core++) {
-		if (core == request->core || !sharers_has(line, core) ||
+		if ((core == request->core && !recall) || !sharers_has(line, core) ||
 		    across != (fabric_socket(fabric, core) != socket))
 			continue;
 		struct message *message = answer(coherence, line, request, EVENT_Inv);
 
+		message->requester = recall ? NOBODY : request->core;
 		message_to_cache(coherence, message, core, coherence->now,
 				 *start + fabric->forward);
 		*start += fabric->invalidate_serial;
@@ -135,63 +167,120 @@ static int invalidate(struct coherence *coherence, struct line *line, const stru
 	return count;
 }
 
-static void forward(struct coherence *coherence, struct line *line, const struct message *request,
-		    uint8_t type, uint64_t start)
+/* Tells every sharer but the requester, or for a recall every sharer, to invalidate: the far ones
+ * last, so that what is waited for is the slowest and the whole serial part. The number of acks to
+ * come; *last: when the home has sent them all. */
+static int invalidate_all(struct coherence *coherence, struct line *line,
+			  const struct message *request, bool recall, uint64_t *last)
 {
-	struct message *message = answer(coherence, line, request, type);
+	int acks = invalidate(coherence, line, request, false, recall, last);
 
+	acks += invalidate(coherence, line, request, true, recall, last);
+	line->counts.invalidations += (uint64_t)acks;
+	return acks;
+}
+
+static void forward(struct coherence *coherence, struct line *line, const struct message *request,
+		    enum cache_event type, int acks, uint64_t start)
+{
+	struct message *message = answer(coherence, line, request, (uint8_t)type);
+
+	message->acks = (int16_t)acks;
 	message->queued += start - coherence->now;
 	message_to_cache(coherence, message, line->owner, coherence->now,
 			 start + coherence->fabric->forward);
 }
 
-static void grant_to_write(struct coherence *coherence, struct line *line,
-			   const struct message *request, uint64_t start)
-{
-	/* The far ones last, so that what is waited for is the slowest and the whole serial part.
-	 */
-	uint64_t last = start, free_at;
-	int acks = invalidate(coherence, line, request, false, &last);
+/* ---- far operations ------------------------------------------------------------------------- */
 
-	acks += invalidate(coherence, line, request, true, &last);
-	line->counts.invalidations += (uint64_t)acks;
-	line->counts.upgrades += request->as_sharer;
-	free_at = grant(coherence, line, request, EVENT_DataAck0, acks, start);
-	line->busy_until = last > free_at ? last : free_at;
-	memset(line->sharers, 0, sizeof(line->sharers));
+/* Calls the copies in; the operation waits for them. */
+static void recall(struct coherence *coherence, struct line *line, const struct message *request,
+		   const struct protocol_row *row, uint64_t start)
+{
+	uint64_t last = start;
+
+	line->pending = message_new(coherence);
+	*line->pending = *request;
+	if (DOES(row, recall)) {
+		forward(coherence, line, request, EVENT_Recall, 0, start);
+		line->answers++;
+	}
+	if (DOES(row, recallAll)) {
+		line->answers += (uint32_t)invalidate_all(coherence, line, request, true, &last);
+		memset(line->sharers, 0, sizeof(line->sharers));
+	}
+	stay_busy(line, last);
+}
+
+/* Does the operation on the home's data, and sends its result. */
+static void operate(struct coherence *coherence, struct line *line, const struct message *last,
+		    uint64_t start)
+{
+	const struct message *request = line->pending ? line->pending : last;
+	struct copy at_home = { .line = line, .address = line->address, .state = STATE_M };
+	struct message *message = answer(coherence, line, request, EVENT_Result);
+	uint64_t leg = memory_leg(coherence, line, request);
+
+	memcpy(at_home.data, line->memory, coherence->config.line);
+	coherence->client.operate(coherence->client.context, request->access, &at_home);
+	memcpy(line->memory, at_home.data, coherence->config.line);
+	line->counts.far++;
+	message->access = request->access;
+	message->queued += start - coherence->now;
+	message_to_cache(coherence, message, request->core, coherence->now, start + leg);
+	stay_busy(line, start + coherence->fabric->home_occupancy);
+	if (line->pending)
+		message_free(coherence, line->pending);
+	line->pending = NULL;
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-/* A message as an event of the table: what a Put means depends on who owns and shares the line by
+/* Is this core the only sharer on record? */
+static bool shares_alone(const struct line *line, uint32_t core)
+{
+	uint64_t others = 0;
+
+	for (uint32_t k = 0; k < SHARER_WORDS; k++)
+		others |= line->sharers[k] & ~(core / 64 == k ? 1ull << (core % 64) : 0);
+	return !others && sharers_has(line, core);
+}
+
+/* A message as an event of the table: what it means depends on who owns and shares the line by
  * now. */
 static enum home_event classify(const struct line *line, const struct message *message)
 {
-	bool others = false, sharing = line->state == STATE_HS || line->state == STATE_SD ||
-				       line->state == STATE_BS || line->state == STATE_BSD;
+	bool owner = line->owner == message->core;
 
 	switch (message->type) {
+	case EVENT_GetM:
+		return owner ? EVENT_GetMOwner : EVENT_GetM;
 	case EVENT_PutOwnerE:
 	case EVENT_PutOwnerM:
-		if (line->owner == message->core)
+		if (owner)
 			return message->type;
 		/* fallthrough */
 	case EVENT_PutOther:
-		for (int k = 0; k < SHARER_WORDS; k++)
-			others |= (line->sharers[k] &
-				   ~(message->core / 64 == k ? 1ull << (message->core % 64) : 0)) !=
-				  0;
-		return sharing && !others ? EVENT_PutLast : EVENT_PutOther;
+		if (shares_alone(line, message->core))
+			return EVENT_PutLast;
+		return owner ? EVENT_PutOwnerF : EVENT_PutOther;
 	case EVENT_WriteBack:
-		return sharers_empty(line) ? EVENT_WriteBackLast : EVENT_WriteBack;
+		return line->answers > 1 || (!line->answers && !sharers_empty(line))
+			       ? EVENT_WriteBack
+			       : EVENT_WriteBackLast;
+	case EVENT_Unblock:
+		return sharers_empty(line) ? EVENT_UnblockLast : EVENT_Unblock;
+	case EVENT_HomeAck:
+		return line->answers == 1 ? EVENT_LastHomeAck : EVENT_HomeAck;
 	default:
 		return message->type;
 	}
 }
 
-static bool is_put(const struct message *message)
+static bool is_request(const struct message *message)
 {
-	return message->type != EVENT_GetS && message->type != EVENT_GetM;
+	return message->type == EVENT_GetS || message->type == EVENT_GetM ||
+	       message->type == EVENT_Atomic;
 }
 
 static void wait_at_home(struct coherence *coherence, struct line *line, struct message *message)
@@ -201,7 +290,7 @@ static void wait_at_home(struct coherence *coherence, struct line *line, struct 
 	*line->waiting_tail = message;
 	line->waiting_tail = &message->next;
 	line->waiting_count++;
-	line->puts_waiting += is_put(message);
+	line->puts_waiting += !is_request(message);
 }
 
 static void note_request(struct coherence *coherence, struct line *line,
@@ -214,6 +303,63 @@ static void note_request(struct coherence *coherence, struct line *line,
 	line->counts.queued += message->queued;
 	line->batch = socket == line->last_socket ? (uint16_t)(line->batch + 1) : 0;
 	line->last_socket = socket;
+}
+
+/* Sends what the row says. */
+static void respond(struct coherence *coherence, struct line *line, const struct message *message,
+		    const struct protocol_row *row, uint64_t start)
+{
+	uint64_t last = start;
+	int acks = DOES(row, inv) ? invalidate_all(coherence, line, message, false, &last) : 0;
+
+	line->counts.upgrades += (DOES(row, gM) || DOES(row, gCount)) && message->as_sharer;
+	if (DOES(row, gExcl))
+		grant(coherence, line, message, EVENT_DataExcl, 0, start);
+	if (DOES(row, gShared))
+		grant(coherence, line, message, EVENT_DataAck0, 0, start);
+	if (DOES(row, gForward))
+		grant(coherence, line, message, EVENT_DataF, 0, start);
+	if (DOES(row, gM))
+		grant(coherence, line, message, EVENT_DataAck0, acks, start);
+	if (DOES(row, gCount))
+		grant_count(coherence, line, message, acks, start);
+	if (DOES(row, fGetS))
+		forward(coherence, line, message, EVENT_FwdGetS, 0, start);
+	if (DOES(row, fGetF))
+		forward(coherence, line, message, EVENT_FwdGetF, 0, start);
+	if (DOES(row, fGetM))
+		forward(coherence, line, message, EVENT_FwdGetM, acks, start);
+	if (DOES(row, recall) || DOES(row, recallAll))
+		recall(coherence, line, message, row, start);
+	if (DOES(row, ack)) {
+		struct message *ack = answer(coherence, line, message, EVENT_PutAck);
+
+		message_to_cache(coherence, ack, message->core, coherence->now,
+				 start + coherence->fabric->forward);
+	}
+	if (DOES(row, inv)) {
+		stay_busy(line, last);
+		memset(line->sharers, 0, sizeof(line->sharers));
+	}
+}
+
+/* Who owns and shares the line from now on. */
+static void keep_record(struct line *line, const struct message *message,
+			const struct protocol_row *row)
+{
+	if (DOES(row, sharer) || DOES(row, sharers))
+		sharers_add(line, message->core);
+	if (DOES(row, sharers))
+		sharers_add(line, line->owner);
+	if (DOES(row, disown))
+		line->owner = NOBODY;
+	if (DOES(row, owner))
+		line->owner = message->core;
+	if (DOES(row, leave))
+		sharers_remove(line, message->core);
+	if (DOES(row, heard))
+		line->answers--;
+	line->state = row->next;
 }
 
 /* Does what the row says. False where the message must wait. */
@@ -230,40 +376,17 @@ static bool home_apply(struct coherence *coherence, struct line *line, struct me
 	}
 	if (DOES(row, wait))
 		return false;
-	if (event == EVENT_GetS || event == EVENT_GetM)
+	if (is_request(message))
 		note_request(coherence, line, message);
 	if (DOES(row, put)) {
 		memcpy(line->memory, message->data, coherence->config.line);
 		llc_touch(coherence, line);
 		line->counts.busy += message->sent ? now - message->sent : 0;
 	}
-	if (DOES(row, gExcl))
-		line->busy_until = grant(coherence, line, message, EVENT_DataExcl, 0, start);
-	if (DOES(row, gShared))
-		line->busy_until = grant(coherence, line, message, EVENT_DataAck0, 0, start);
-	if (DOES(row, gM))
-		grant_to_write(coherence, line, message, start);
-	if (DOES(row, fGetS))
-		forward(coherence, line, message, EVENT_FwdGetS, start);
-	if (DOES(row, fGetM))
-		forward(coherence, line, message, EVENT_FwdGetM, start);
-	if (DOES(row, sharer) || DOES(row, sharers))
-		sharers_add(line, message->core);
-	if (DOES(row, sharers))
-		sharers_add(line, line->owner);
-	if (DOES(row, disown))
-		line->owner = NOBODY;
-	if (DOES(row, owner))
-		line->owner = message->core;
-	if (DOES(row, leave))
-		sharers_remove(line, message->core);
-	if (DOES(row, ack)) {
-		struct message *ack = answer(coherence, line, message, EVENT_PutAck);
-
-		message_to_cache(coherence, ack, message->core, now,
-				 start + coherence->fabric->forward);
-	}
-	line->state = row->next;
+	respond(coherence, line, message, row, start);
+	keep_record(line, message, row);
+	if (DOES(row, operate))
+		operate(coherence, line, message, start);
 	return true;
 }
 
@@ -285,7 +408,7 @@ static struct message **waiter(struct coherence *coherence, struct line *line, u
 	for (struct message **at = &line->waiting; *at; at = &(*at)->next) {
 		bool here = fabric_socket(coherence->fabric, (*at)->core) == line->last_socket;
 
-		if (!is_put(*at) && (whose == ANYONES || here == (whose == FROM_SOCKET)) &&
+		if (is_request(*at) && (whose == ANYONES || here == (whose == FROM_SOCKET)) &&
 		    k-- == 0)
 			return at;
 	}
@@ -296,7 +419,7 @@ static struct message **waiter(struct coherence *coherence, struct line *line, u
 static struct message **waiting_put(struct coherence *coherence, struct line *line)
 {
 	for (struct message **at = &line->waiting; *at && line->puts_waiting; at = &(*at)->next)
-		if (is_put(*at) && servable(coherence, line, *at))
+		if (!is_request(*at) && servable(coherence, line, *at))
 			return at;
 	return NULL;
 }
@@ -333,7 +456,7 @@ static struct message *unlink_waiter(struct line *line, struct message **at)
 	if (!*at)
 		line->waiting_tail = at;
 	line->waiting_count--;
-	line->puts_waiting -= is_put(message);
+	line->puts_waiting -= !is_request(message);
 	return message;
 }
 

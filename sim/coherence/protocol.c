@@ -5,28 +5,59 @@
 #define NAME(name) #name,
 static const char *const cache_states[] = { CACHE_STATES(NAME) };
 static const char *const cache_events[] = { CACHE_EVENTS(NAME) };
+static const char *const cache_actions[] = { CACHE_ACTIONS(NAME) };
 static const char *const home_states[] = { HOME_STATES(NAME) };
 static const char *const home_events[] = { HOME_EVENTS(NAME) };
+static const char *const home_actions[] = { HOME_ACTIONS(NAME) };
 #undef NAME
 
-void protocol_select(struct protocol *protocol, enum s_eviction eviction, enum home_kind home)
+const char *const protocol_kind_names[] = { "mesi", "mesif", "moesi", NULL };
+const char *const eviction_names[] = { "silent", "exact", NULL };
+const char *const home_kind_names[] = { "ahead", "blocking", NULL };
+const char *const atomics_names[] = { "near", "far", NULL };
+
+/* A variant is a bit of `where`: its number in the order of protocol_variant_at. */
+enum {
+	ALL = (1 << PROTOCOL_VARIANTS) - 1,
+	MESI = 0x0000ff,
+	MESIF = 0x00ff00,
+	MOESI = 0xff0000,
+	SILENT = 0x0f0f0f,
+	EXACT = ALL ^ SILENT,
+	AHEAD = 0x333333,
+	BLOCKING = ALL ^ AHEAD,
+	NEAR = 0x555555,
+	FAR = ALL ^ NEAR
+};
+
+struct protocol_variant protocol_variant_at(uint32_t k)
 {
-	enum { EXACT = 1u << EVICTION_EXACT, SILENT = 1u << EVICTION_SILENT, ANY = EXACT | SILENT };
-	enum { AHEAD = 1u << HOME_AHEAD, BLOCKING = 1u << HOME_BLOCKING, ALL = AHEAD | BLOCKING };
+	return (struct protocol_variant){
+		.protocol = k / 8, .eviction = k / 4 % 2, .home = k / 2 % 2, .atomics = k % 2
+	};
+}
+
+void protocol_select(struct protocol *protocol, const struct protocol_variant *variant)
+{
+	const uint32_t own =
+		1u << ((uint32_t)variant->protocol * 8 + (uint32_t)variant->eviction * 4 +
+		       (uint32_t)variant->home * 2 + (uint32_t)variant->atomics);
 
 	memset(protocol, 0, sizeof(*protocol));
-#define DO(action) 1u << ACTION_##action
-#define CACHE_ROW(state, event, evictions, homes, does, to)           \
-	if ((evictions) & (1u << eviction) && (homes) & (1u << home)) \
-		protocol->cache[STATE_##state][EVENT_##event] =       \
+#define DO(action)        (1u << ACTION_##action)
+#define IN(where, action) ((uint32_t)(where)&own ? DO(action) : 0)
+#define CACHE_ROW(state, event, where, does, to)                \
+	if ((uint32_t)(where)&own)                              \
+		protocol->cache[STATE_##state][EVENT_##event] = \
 			(struct protocol_row){ does, STATE_##to, true };
 	CACHE_TABLE(CACHE_ROW)
-#define HOME_ROW(state, event, homes, does, to)                \
-	if ((homes) & (1u << home))                            \
+#define HOME_ROW(state, event, where, does, to)                \
+	if ((uint32_t)(where)&own)                             \
 		protocol->home[STATE_##state][EVENT_##event] = \
 			(struct protocol_row){ does, STATE_##to, true };
 	HOME_TABLE(HOME_ROW)
 #undef DO
+#undef IN
 #undef CACHE_ROW
 #undef HOME_ROW
 }
@@ -41,6 +72,11 @@ const char *cache_event_name(enum cache_event event)
 	return cache_events[event];
 }
 
+const char *cache_action_name(enum cache_action action)
+{
+	return cache_actions[action];
+}
+
 const char *home_state_name(enum home_state state)
 {
 	return home_states[state];
@@ -49,4 +85,9 @@ const char *home_state_name(enum home_state state)
 const char *home_event_name(enum home_event event)
 {
 	return home_events[event];
+}
+
+const char *home_action_name(enum home_action action)
+{
+	return home_actions[action];
 }

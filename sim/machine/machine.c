@@ -40,7 +40,9 @@ struct machine *machine_new(const struct machine_config *config, struct error *e
 {
 	struct machine *machine;
 	struct fabric *fabric;
-	struct client client = { .perform = thread_perform, .lost = thread_lost };
+	struct client client = { .perform = thread_perform,
+				 .operate = thread_operate,
+				 .lost = thread_lost };
 
 	if (!consistent(config, error))
 		return NULL;
@@ -139,6 +141,7 @@ struct thread *machine_thread(struct machine *machine, uint32_t cpu,
 	thread->random = random_stream(machine->config.coherence.seed, "thread", thread->number);
 	thread->load.client = thread->drain.client = thread->locked.access.client = thread;
 	thread->drain.write = thread->locked.access.write = true;
+	thread->locked.access.locked = true;
 	thread->locked.hold = machine->config.free_atomics ? 1 : machine->config.locked_rmw;
 	join_core(machine, thread);
 	machine->threads[machine->thread_count++] = thread;

@@ -71,7 +71,7 @@ struct settings {
 	struct distance_settings dram;
 	struct transfer_settings transfer;
 	struct link_settings link;
-	int discipline, s_eviction, home;
+	int discipline, protocol, s_eviction, home, atomics;
 	uint32_t batch;
 	const struct node *sources, *assumed, *published;
 };
@@ -175,8 +175,6 @@ static const struct key link_keys[] = {
 
 /* Each in the order of the simulator's enumeration. */
 static const char *const disciplines[] = { "random", "fifo", "socket_batch", NULL };
-static const char *const evictions[] = { "silent", "exact", NULL };
-static const char *const homes[] = { "ahead", "blocking", NULL };
 
 static const struct key setting_keys[] = {
 	{ "machine", VALUE_STRING, AT(settings, machine), NEEDED },
@@ -190,8 +188,10 @@ static const struct key setting_keys[] = {
 	{ "link", VALUE_MAP, AT(settings, link), .keys = link_keys },
 	{ "discipline", VALUE_CHOICE, AT(settings, discipline), NEEDED, .choices = disciplines },
 	{ "batch", VALUE_COUNT, AT(settings, batch), RANGE(1, 10000) },
-	{ "s_eviction", VALUE_CHOICE, AT(settings, s_eviction), NEEDED, .choices = evictions },
-	{ "home", VALUE_CHOICE, AT(settings, home), NEEDED, .choices = homes },
+	{ "protocol", VALUE_CHOICE, AT(settings, protocol), .choices = protocol_kind_names },
+	{ "s_eviction", VALUE_CHOICE, AT(settings, s_eviction), NEEDED, .choices = eviction_names },
+	{ "home", VALUE_CHOICE, AT(settings, home), NEEDED, .choices = home_kind_names },
+	{ "atomics", VALUE_CHOICE, AT(settings, atomics), .choices = atomics_names },
 	{ "sources", VALUE_NODE, AT(settings, sources), NEEDED },
 	{ "assumed", VALUE_NODE, AT(settings, assumed), OPTIONAL },
 	{ "published", VALUE_NODE, AT(settings, published), OPTIONAL },
@@ -564,8 +564,10 @@ bool machine_file_read(const struct node *root, struct machine_config *config, s
 			       .l2 = geometry_of(&settings, &core->l2),
 			       .llc_sets = llc.sets,
 			       .llc_ways = llc.ways,
+			       .protocol = (enum protocol_kind)settings.protocol,
 			       .eviction = (enum s_eviction)settings.s_eviction,
 			       .home = (enum home_kind)settings.home,
+			       .atomics = (enum atomics)settings.atomics,
 			       .discipline = (enum discipline)settings.discipline,
 			       .batch = settings.batch,
 			       .seed = 1 },

@@ -96,7 +96,8 @@ void thread_stalled(struct thread *self, const struct access *access, struct cop
 		    uint64_t now)
 {
 	uint64_t cycles = now - self->blocked_since, life = now - access->since;
-	bool local = copy->filled && access->since >= copy->filled && copy->state != STATE_IS_D_I;
+	bool local = copy->filled && access->since >= copy->filled && copy->state != STATE_IS_D_I &&
+		     copy->state != STATE_II_R;
 	uint64_t queued = local || copy->queued > life ? life : copy->queued;
 	struct stall stall = { .thread = self->number,
 			       .core = self->core->number,
@@ -236,7 +237,8 @@ uint64_t thread_rmw(struct thread *self, const struct place *place, enum rmw rmw
 	self->locked.access.origin = origin;
 	wait_for_line(self, line, &self->locked.access);
 	thread_block(self, BLOCKED_RMW);
-	self->cycles[CYCLES_ATOMIC] += hold;
+	/* What was done at the home held nothing here. */
+	self->cycles[CYCLES_ATOMIC] += self->time == self->settle_time ? hold : 0;
 	return self->result;
 }
 
@@ -265,11 +267,24 @@ uint64_t thread_perform(void *machine, struct access *access, struct copy *copy,
 	}
 	if (access != &self->locked.access)
 		return group_perform(self, (struct group_load *)access, copy, now);
+	if (copy->state == STATE_II_R) {
+		thread_stalled(self, access, copy, now);
+		thread_ready(self, now);
+		return 0;
+	}
 	self->result = rmw_apply(self, copy, &access->origin);
 	thread_stalled(self, access, copy, now);
 	self->settle_time = now + hold;
 	thread_wake_at(self, now + hold, now);
 	return hold;
+}
+
+void thread_operate(void *machine, struct access *access, struct copy *at_home)
+{
+	struct thread *self = access->client;
+
+	(void)machine;
+	self->result = rmw_apply(self, at_home, &access->origin);
 }
 
 /* ---- work, operations, signals -------------------------------------------------------------- */

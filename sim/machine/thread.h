@@ -157,6 +157,7 @@ void thread_await(struct thread *self);
 
 /* struct client. */
 uint64_t thread_perform(void *machine, struct access *access, struct copy *copy, uint64_t now);
+void thread_operate(void *machine, struct access *access, struct copy *at_home);
 void thread_lost(void *machine, uint32_t core, uint64_t line_address);
 /* Runs a thread that is ready, or whose WAKE has come, from the event being handled. */
 void thread_run(struct thread *thread);
