@@ -17,7 +17,8 @@ struct search {
 	struct explore_result *result;
 	struct protocol rows;
 	struct model model;
-	uint16_t value; /* what a store writes */
+	uint32_t places; /* in a cache's queue of messages from the home that may be next */
+	uint16_t value;  /* what a store writes */
 	struct states states;
 	uint32_t *parent;
 	size_t parent_room;
@@ -145,12 +146,12 @@ static enum model_outcome make_room(struct search *search, struct point *point, 
 	if (search->options->lines == 1 || was_in || !in_set(here) || !in_set(there))
 		return MODEL_MOVED;
 	return cache_stable(there)
-		       ? model_move(&search->model, &point->line[1 - line], MOVE_EVICT, cache)
+		       ? model_move(&search->model, &point->line[1 - line], MOVE_EVICT, cache, 0)
 		       : MODEL_NOT_NOW;
 }
 
 struct step {
-	uint32_t line, cache;
+	uint32_t line, cache, at;
 	enum model_move move;
 };
 
@@ -161,10 +162,11 @@ static enum model_outcome take_step(struct search *search, struct point *point,
 	bool was_in = in_set(line->cache[step->cache].state), wrote;
 	enum model_outcome outcome;
 
-	if (step->move == MOVE_FAR && search->options->variant.atomics == ATOMICS_NEAR)
+	if ((step->move == MOVE_FAR && search->options->variant.atomics == ATOMICS_NEAR) ||
+	    (step->move != MOVE_FORWARD && step->at))
 		return MODEL_NOT_NOW;
 	search->model.wrote = false;
-	outcome = model_move(&search->model, line, step->move, step->cache);
+	outcome = model_move(&search->model, line, step->move, step->cache, step->at);
 	wrote = search->model.wrote;
 	if (outcome == MODEL_MOVED && !model_move_is_home(step->move))
 		outcome = make_room(search, point, step->line, step->cache, was_in);
@@ -175,14 +177,15 @@ static enum model_outcome take_step(struct search *search, struct point *point,
 /* The k-th thing that might happen; false beyond the last. */
 static bool step_at(const struct search *search, uint32_t k, struct step *step)
 {
-	uint32_t caches = search->options->caches;
-	uint32_t at_caches = MOVE_WRITE_BACK * caches,
-		 a_line = at_caches + MOVE_COUNT - MOVE_WRITE_BACK;
+	uint32_t caches = search->options->caches, places = search->places;
+	uint32_t at_caches = MOVE_WRITE_BACK * caches * places;
+	uint32_t a_line = at_caches + MOVE_COUNT - MOVE_WRITE_BACK;
 
 	step->line = k / a_line;
 	k %= a_line;
-	step->move = k < at_caches ? k / caches : MOVE_WRITE_BACK + (k - at_caches);
-	step->cache = k < at_caches ? k % caches : 0;
+	step->move = k < at_caches ? k / (caches * places) : MOVE_WRITE_BACK + (k - at_caches);
+	step->cache = k < at_caches ? k / places % caches : 0;
+	step->at = k < at_caches ? k % places : 0;
 	return step->line < search->options->lines;
 }
 
@@ -457,11 +460,16 @@ static void count_rows(struct search *search)
 
 enum explore_verdict explore(const struct explore_options *options, struct explore_result *result)
 {
-	struct search search = { .options = options, .result = result };
+	struct search search = { .options = options,
+				 .result = result,
+				 .places = options->mistake == MISTAKE_UNORDERED
+						   ? MODEL_FORWARDS_MAX
+						   : 1 };
 
 	memset(result, 0, sizeof(*result));
 	protocol_select(&search.rows, &options->variant);
 	search.model = (struct model){ .caches = options->caches,
+				       .mistake = options->mistake,
 				       .data_bytes = 1,
 				       .rows = options->rows ? options->rows : &search.rows,
 				       .write = write_value,

@@ -16,7 +16,8 @@ struct explore_options {
 	uint32_t caches;             /* 2 .. MODEL_CACHES_MAX */
 	uint32_t lines;              /* 1; or 2, which share one way of each cache's only set */
 	bool symmetry;               /* states that differ in the caches' names alone are one */
-	uint64_t limit;              /* states; 0: none */
+	enum model_mistake mistake;
+	uint64_t limit; /* states; 0: none */
 };
 
 enum explore_verdict {

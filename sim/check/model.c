@@ -95,6 +95,16 @@ static uint16_t write_data(struct model *model, struct model_line *line, uint32_
 	return line->home.latest;
 }
 
+/* A message that waits, and a load that hits, change nothing. */
+static enum model_outcome waits(struct model *model, const struct protocol_row *row,
+				uint32_t action, uint32_t state)
+{
+	if (row->actions != action || row->next != state)
+		return broken(model,
+			      "a message that waits, or a load that hits, changes something");
+	return MODEL_NOT_NOW;
+}
+
 /* ---- caches --------------------------------------------------------------------------------- */
 
 /* What a message, or a core, brings to a cache. */
@@ -202,7 +212,7 @@ static void cache_ends(struct model *model, const struct protocol_row *row, enum
 	bool served = DOES(row, done) && cache_readable(row->next);
 	bool once = DOES(row, once) || DOES(row, result);
 
-	if (DOES(row, done) && !served)
+	if ((DOES(row, done) && !served) || (once && !over))
 		broken(model, "a request is done in %s", cache_state_name(row->next));
 	if (over != (served || (once && !cache_readable(row->next))) ||
 	    (served && (DOES(row, once) || DOES(row, result))))
@@ -225,7 +235,7 @@ static enum model_outcome cache_step(struct model *model, struct model_line *lin
 		return broken(model, "%s in %s: an action without what it takes",
 			      cache_event_name(brought->event), cache_state_name(old));
 	if (DOES(row, stall))
-		return MODEL_NOT_NOW;
+		return waits(model, row, 1u << ACTION_stall, old);
 	cache_sends(model, line, cache, row, brought);
 	if (DOES(row, take))
 		cache->data = brought->data;
@@ -240,7 +250,7 @@ static enum model_outcome cache_step(struct model *model, struct model_line *lin
 			broken(model, "data dropped where there are none");
 		cache->data = MODEL_NO_DATA;
 	}
-	if (DOES(row, hit) && brought->event != EVENT_Load) {
+	if (DOES(row, hit)) {
 		if (!cache_writable(row->next))
 			broken(model, "a write in %s", cache_state_name(row->next));
 		cache->data = write_data(model, line, p, cache->data);
@@ -257,6 +267,8 @@ static int invalidate(struct model *model, struct model_line *line, uint32_t exc
 {
 	int count = 0;
 
+	if (!line->home.sharers)
+		broken(model, "Inv where no sharer is on record");
 	for (uint32_t q = 0; q < model->caches; q++)
 		if (q != except && line->home.sharers >> q & 1) {
 			send_forward(model, line, q, EVENT_Inv, ack_to, 0);
@@ -270,7 +282,8 @@ static void home_sends(struct model *model, struct model_line *line, const struc
 		       uint32_t p)
 {
 	struct model_home *home = &line->home;
-	int acks = DOES(row, inv) ? invalidate(model, line, p, p) : 0;
+	bool own = model->mistake == MISTAKE_OWN_ACK && home->sharers >> p & 1;
+	int acks = DOES(row, inv) ? invalidate(model, line, p, p) + own : 0;
 
 	if (DOES(row, gExcl))
 		send_answer(model, line, p, EVENT_DataExcl, 0, home->memory);
@@ -377,7 +390,7 @@ static enum model_outcome home_step(struct model *model, struct model_line *line
 		return broken(model, "%s in %s: an action without what it takes",
 			      home_event_name(event), home_state_name(old));
 	if (DOES(row, wait))
-		return MODEL_NOT_NOW;
+		return waits(model, row, 1u << ACTION_wait, old);
 	if (DOES(row, put)) {
 		if (data == MODEL_NO_DATA)
 			return broken(model, "%s without data", home_event_name(event));
@@ -433,18 +446,20 @@ static enum model_outcome take_inv_ack(struct model *model, struct model_line *l
 					     .data = MODEL_NO_DATA });
 }
 
-static enum model_outcome take_forward(struct model *model, struct model_line *line, uint32_t p)
+static enum model_outcome take_forward(struct model *model, struct model_line *line, uint32_t p,
+				       uint32_t at)
 {
 	struct model_cache *cache = &line->cache[p];
-	struct model_forward forward = cache->forward[0];
+	struct model_forward forward = cache->forward[at];
 	struct brought brought = { (enum cache_event)forward.event, forward.requester, forward.acks,
 				   MODEL_NO_DATA };
 
-	if (!cache->forwards)
+	if (at >= cache->forwards)
 		return MODEL_NOT_NOW;
 	brought.event = with_acks(brought.event, cache->acks + forward.acks);
 	cache->forwards--;
-	memmove(cache->forward, cache->forward + 1, cache->forwards * sizeof(*cache->forward));
+	memmove(cache->forward + at, cache->forward + at + 1,
+		(cache->forwards - at) * sizeof(*cache->forward));
 	memset(&cache->forward[cache->forwards], 0, sizeof(*cache->forward));
 	return cache_step(model, line, p, &brought);
 }
@@ -531,13 +546,11 @@ static enum model_outcome core_move(struct model *model, struct model_line *line
 	enum cache_state state = line->cache[p].state;
 	const struct protocol_row *row = &model->rows->cache[state][event];
 
-	if (event == EVENT_Load && row->valid && DOES(row, hit)) {
+	if (event == EVENT_Load && row->valid && state != STATE_I) {
 		model->cache_visits[state][event]++;
-		return !cache_readable(state) || row->next != state ||
-				       row->actions != 1u << ACTION_hit
-			       ? broken(model, "a load that hits does more, or in %s",
-					cache_state_name(state))
-			       : MODEL_NOT_NOW;
+		if (!cache_readable(state))
+			return broken(model, "a load hits in %s", cache_state_name(state));
+		return waits(model, row, 1u << ACTION_hit, state);
 	}
 	if (!cache_stable(state) || (event == EVENT_Evict && state == STATE_I) ||
 	    (event == EVENT_Load && state != STATE_I))
@@ -548,7 +561,7 @@ static enum model_outcome core_move(struct model *model, struct model_line *line
 }
 
 enum model_outcome model_move(struct model *model, struct model_line *line, enum model_move move,
-			      uint32_t cache)
+			      uint32_t cache, uint32_t at)
 {
 	struct model_home *home = &line->home;
 
@@ -566,7 +579,7 @@ enum model_outcome model_move(struct model *model, struct model_line *line, enum
 	case MOVE_INV_ACK:
 		return take_inv_ack(model, line, cache);
 	case MOVE_FORWARD:
-		return take_forward(model, line, cache);
+		return take_forward(model, line, cache, at);
 	case MOVE_REQUEST:
 		return take_request(model, line, cache);
 	case MOVE_WRITE_BACK:

@@ -78,8 +78,16 @@ enum model_outcome {
 	MODEL_BROKEN   /* model->broken says what is wrong */
 };
 
+/* Mistakes of the machinery rather than of a row, to see that they are found. */
+enum model_mistake {
+	MISTAKE_NONE,
+	MISTAKE_OWN_ACK,  /* a requester that shares is told to wait for its own ack */
+	MISTAKE_UNORDERED /* messages from the home may overtake each other */
+};
+
 struct model {
 	uint32_t caches;
+	enum model_mistake mistake;
 	uint32_t data_bytes; /* of a packed line's data: 1 or 2 */
 	const struct protocol *rows;
 	/* What a store or a far operation of `cache` makes of the line's data. */
@@ -94,10 +102,11 @@ struct model {
 /* All caches in I, memory 0, nothing under way. */
 void model_start(struct model_line *line);
 
-/* Makes one move of `cache` (0 .. caches - 1; for moves of the home alone it is not looked at). On
- * MODEL_NOT_NOW and MODEL_BROKEN the line is to be thrown away. */
+/* Makes one move of `cache` (0 .. caches - 1; for moves of the home alone it is not looked at). `at`:
+ * which of the messages from the home arrives, 0 but for MISTAKE_UNORDERED. On MODEL_NOT_NOW and
+ * MODEL_BROKEN the line is to be thrown away. */
 enum model_outcome model_move(struct model *model, struct model_line *line, enum model_move move,
-			      uint32_t cache);
+			      uint32_t cache, uint32_t at);
 
 /* Is the move the home's alone, so that it is made once and not for each cache? */
 static inline bool model_move_is_home(enum model_move move)
