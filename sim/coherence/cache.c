@@ -379,13 +379,14 @@ static void done(struct coherence *coherence, struct core *core, struct copy *co
 		enter_set(coherence, core, copy);
 }
 
-/* Does the loads that wait, out of turn of the writes among them. */
+/* Does the loads that wait, out of turn of the writes among them. Data that an Inv has outrun are
+ * not for loads that came after it: their threads may have seen by then what the writer did next. */
 static void perform_loads(struct coherence *coherence, struct copy *copy, uint64_t now)
 {
 	struct access **at = &copy->waiting, *access;
 
 	while ((access = *at)) {
-		if (access->write) {
+		if (access->write || (access->late && copy->state == STATE_IS_D_I)) {
 			at = &access->next;
 			continue;
 		}
@@ -656,6 +657,7 @@ void cache_wait(struct coherence *coherence, struct core *core, uint64_t line_ad
 		enter_transit(core, copy);
 	}
 	access->since = now;
+	access->late = copy->state == STATE_IS_D_I;
 	access->next = NULL;
 	*copy->waiting_tail = access;
 	copy->waiting_tail = &access->next;

@@ -43,6 +43,7 @@ struct access {
 	struct origin origin;
 	bool write;  /* needs the line in M: a store or a locked RMW */
 	bool locked; /* a locked RMW: with far atomics it may be done at the home */
+	bool late;   /* joined a request whose data are older than an Inv already acknowledged */
 	uint64_t since;
 	void *client;
 };

@@ -455,6 +455,63 @@ static void data_that_an_invalidation_has_outrun_are_not_kept(void)
 	CU_ASSERT(after > 5 && after < 55); /* or the test has lost its timing */
 }
 
+/* Nor are they for a load that comes after the invalidation, when its thread may have seen what the
+ * writer did next:
+ *
+ *   core 0   asks for x at 1000; reads y at 1500, which is new; then x, still on its way
+ *   core 1   shares x and owns y; x = 1 at 1010: the invalidation reaches core 0 at once; y = 1
+ *   core 2   shares x, and sends it to core 0, which takes until 3000 */
+static void late_reader(struct thread *self, void *argument)
+{
+	const struct place x = rig_line(0), y = rig_line(1);
+	const struct place *const ahead[] = { &x };
+	struct outrun *outrun = argument;
+
+	thread_work(self, 1000);
+	thread_together(self, ahead, 1);
+	thread_work(self, 500);
+	outrun->y = thread_load(self, &y);
+	outrun->x = thread_load(self, &x);
+}
+
+static void late_writer(struct thread *self, void *argument)
+{
+	const struct place x = rig_line(0), y = rig_line(1);
+
+	(void)argument;
+	thread_load(self, &x);
+	thread_rmw(self, &y, RMW_ADD, 0, 0);
+	thread_work(self, 1010.0 - (double)self->time);
+	thread_store(self, &x, 1);
+	thread_store(self, &y, 1);
+}
+
+static void late_sharer(struct thread *self, void *argument)
+{
+	const struct place x = rig_line(0);
+
+	(void)argument;
+	thread_work(self, 300);
+	thread_load(self, &x);
+}
+
+static void data_that_an_invalidation_has_outrun_are_not_for_later_loads(void)
+{
+	struct machine_config config = rig_config_of(1, 4, 1);
+	struct outrun outrun = { 0 };
+
+	config.timing.clean[0] = 2000;
+	struct machine *machine = rig_machine(&config);
+
+	rig_thread(machine, 0, late_reader, &outrun);
+	rig_thread(machine, 1, late_writer, NULL);
+	rig_thread(machine, 2, late_sharer, NULL);
+	rig_run(machine);
+	CU_ASSERT_EQUAL(outrun.y, 1);
+	CU_ASSERT_EQUAL(outrun.x, 1);
+	machine_free(machine);
+}
+
 void suite_tso(void)
 {
 	CU_pSuite suite = CU_add_suite("tso", NULL, NULL);
@@ -482,4 +539,5 @@ void suite_tso(void)
 	CU_ADD_TEST(suite, a_store_after_a_load_lands_after_what_was_read);
 	CU_ADD_TEST(suite, the_last_store_read_is_the_one_that_stays);
 	CU_ADD_TEST(suite, data_that_an_invalidation_has_outrun_are_not_kept);
+	CU_ADD_TEST(suite, data_that_an_invalidation_has_outrun_are_not_for_later_loads);
 }
