@@ -582,6 +582,24 @@ static void pump(struct coherence *coherence, struct core *core, struct copy *co
 		release(coherence, core, copy);
 }
 
+/* Is it one of the messages that reach a cache in the order in which its line's home sent them? */
+static bool from_home_in_order(const struct message *message)
+{
+	switch (message->type) {
+	case EVENT_FwdGetS:
+	case EVENT_FwdGetF:
+	case EVENT_FwdGetM:
+	case EVENT_Recall:
+	case EVENT_Inv:
+	case EVENT_PutAck:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What the home sends waits behind what is stalled already, even if the state, or the end of a lock
+ * at this very cycle, would let it pass. */
 void cache_handle(struct coherence *coherence, struct message *message)
 {
 	struct core *core = &coherence->cores[message->core];
@@ -591,7 +609,8 @@ void cache_handle(struct coherence *coherence, struct message *message)
 		if (copy)
 			copy->unlock_due = false;
 		message_free(coherence, message);
-	} else if (!apply(coherence, core, copy, message)) {
+	} else if ((copy && copy->stalled && from_home_in_order(message)) ||
+		   !apply(coherence, core, copy, message)) {
 		stall(coherence, copy, message);
 	} else {
 		message_free(coherence, message);
