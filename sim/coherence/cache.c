@@ -235,6 +235,22 @@ static void send_missed(struct coherence *coherence, struct core *core,
 
 /* ---- states --------------------------------------------------------------------------------- */
 
+/* Every change of a copy's state goes through here. */
+static void become(struct coherence *coherence, struct copy *copy, enum cache_state next)
+{
+	enum cache_state old = copy->state;
+
+	copy->state = next;
+	if (__builtin_expect(coherence->config.paranoid, 0))
+		audit_state(coherence, copy, old);
+}
+
+static void visit(struct coherence *coherence, enum cache_state state, enum cache_event event)
+{
+	if (__builtin_expect(coherence->visits != NULL, 0))
+		coherence->visits->cache[state][event]++;
+}
+
 static void stall(struct coherence *coherence, struct copy *copy, struct message *message)
 {
 	message->arrived = coherence->now;
@@ -291,13 +307,14 @@ static void evict(struct coherence *coherence, struct core *core, struct copy **
 		return;
 	}
 	core->counts.evictions++;
+	visit(coherence, old, EVENT_Evict);
 	if (DOES(row, sPutS))
 		tell_home(coherence, core, copy, EVENT_PutOther, false, now);
 	if (DOES(row, sPutE))
 		tell_home(coherence, core, copy, EVENT_PutOwnerE, false, now);
 	if (DOES(row, sPutM))
 		tell_home(coherence, core, copy, EVENT_PutOwnerM, true, now);
-	copy->state = row->next;
+	become(coherence, copy, row->next);
 	note_loss(coherence, core, copy, old, NULL, now);
 	leave_set(coherence, core, copy);
 	enter_transit(core, copy);
@@ -431,7 +448,10 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 				 cache_event_name(event), cache_state_name(old), core->number);
 		return true;
 	}
-	if (DOES(row, stall) || (locks && copy && copy->locked_until > now))
+	if (locks && copy && copy->locked_until > now)
+		return false;
+	visit(coherence, old, event);
+	if (DOES(row, stall))
 		return false;
 	if (DOES(row, sInvAck))
 		send_ack(coherence, core, message);
@@ -451,9 +471,10 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 	if (DOES(row, result)) {
 		copy->queued = message->queued;
 		copy->upgraded = false;
+		copy->far = NULL;
 		coherence->client.perform(coherence->client.context, message->access, copy, now);
 	}
-	copy->state = row->next;
+	become(coherence, copy, row->next);
 	note_loss(coherence, core, copy, old, message, now);
 	if (DOES(row, done)) {
 		copy->upgraded = cache_readable(old);
@@ -504,6 +525,13 @@ static struct access *take_waiting(struct copy *copy)
 	return access;
 }
 
+/* A write, or a locked operation, on a copy that allows it: E becomes M. */
+static void own(struct coherence *coherence, struct copy *copy, enum cache_event event)
+{
+	visit(coherence, copy->state, event);
+	become(coherence, copy, coherence->protocol.cache[copy->state][event].next);
+}
+
 /* Does one access that waits, if the state allows it. */
 static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t now)
 {
@@ -513,7 +541,7 @@ static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t
 		return false;
 	take_waiting(copy);
 	if (access->write)
-		copy->state = coherence->protocol.cache[copy->state][EVENT_Store].next;
+		own(coherence, copy, event_of(coherence, access));
 	uint64_t hold = coherence->client.perform(coherence->client.context, access, copy, now);
 
 	copy->locked_until = now + hold;
@@ -527,18 +555,19 @@ static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t
 static void ask(struct coherence *coherence, struct core *core, struct copy *copy, uint64_t now)
 {
 	struct access *access = copy->waiting;
-	const struct protocol_row *row =
-		&coherence->protocol.cache[copy->state][event_of(coherence, access)];
+	enum cache_event event = event_of(coherence, access);
+	const struct protocol_row *row = &coherence->protocol.cache[copy->state][event];
 
 	if (DOES(row, sGetS))
 		request(coherence, core, copy, EVENT_GetS, access, now);
 	else if (DOES(row, sGetM))
 		request(coherence, core, copy, EVENT_GetM, access, now);
 	else if (DOES(row, sAtomic))
-		request(coherence, core, copy, EVENT_Atomic, take_waiting(copy), now);
+		request(coherence, core, copy, EVENT_Atomic, copy->far = take_waiting(copy), now);
 	else
 		return;
-	copy->state = row->next;
+	visit(coherence, copy->state, event);
+	become(coherence, copy, row->next);
 }
 
 static void lock_ends(struct coherence *coherence, struct core *core, struct copy *copy,
@@ -627,7 +656,7 @@ static bool permits(struct coherence *coherence, struct copy *copy, bool write, 
 		return cache_readable(copy->state);
 	if (!cache_writable(copy->state) || copy->locked_until > now || copy->stalled)
 		return false;
-	copy->state = coherence->protocol.cache[copy->state][EVENT_Store].next;
+	own(coherence, copy, EVENT_Store);
 	return true;
 }
 
@@ -690,14 +719,4 @@ void cache_settle(struct coherence *coherence, struct core *core, uint64_t line_
 
 	if (copy && copy->stalled && copy->locked_until <= now)
 		pump(coherence, core, copy, now);
-}
-
-/* ---- data ----------------------------------------------------------------------------------- */
-
-void copy_mismatch(struct coherence *coherence, const struct copy *copy, const struct origin *where,
-		   uint64_t value)
-{
-	coherence_defect(coherence, copy->line,
-			 "a load at offset %u reads %llu, not the last value stored", where->offset,
-			 (unsigned long long)value);
 }

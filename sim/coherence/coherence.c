@@ -71,6 +71,8 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 		coherence_free(coherence);
 		return NULL;
 	}
+	if (config->paranoid)
+		coherence->visits = chunk_new(coherence, sizeof(*coherence->visits));
 	if (config->protocol == PROTOCOL_MESIF)
 		for (int across = 0; across < 2; across++)
 			if (fabric->share[across] < fabric->lookahead)
@@ -309,18 +311,27 @@ void coherence_handle(struct coherence *coherence, struct message *message)
 
 void coherence_defect(struct coherence *coherence, const struct line *line, const char *what, ...)
 {
-	char text[200];
+	enum { LISTED = 8 };
+	char text[160], waiters[200] = "";
+	size_t used = 0;
+	uint32_t count = 0;
 	va_list arguments;
 
 	va_start(arguments, what);
 	vsnprintf(text, sizeof(text), what, arguments);
 	va_end(arguments);
+	for (const struct message *m = line->waiting; m && count < LISTED; m = m->next, count++)
+		used += (size_t)snprintf(waiters + used, sizeof(waiters) - used,
+					 "%s%u %s since %llu", count ? ", " : ": ", m->core,
+					 home_event_name(m->type), (unsigned long long)m->arrived);
+	if (!coherence->defect_kind)
+		coherence->defect_kind = DEFECT_PROTOCOL;
 	error_set(&coherence->defect,
-		  "protocol defect at cycle %llu: %s; line %#llx, home %s, owner %d, %u waiting; "
+		  "protocol defect at cycle %llu: %s; line %#llx, home %s, owner %d, %u waiting%s; "
 		  "replay with --seed %llu",
 		  (unsigned long long)coherence->now, text, (unsigned long long)line->address,
 		  home_state_name(line->state), line->owner == NOBODY ? -1 : (int)line->owner,
-		  line->waiting_count, (unsigned long long)coherence->config.seed);
+		  line->waiting_count, waiters, (unsigned long long)coherence->config.seed);
 }
 
 struct copy *copy_new(struct coherence *coherence)

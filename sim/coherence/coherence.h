@@ -120,7 +120,8 @@ struct line {
 	struct message *waiting, **waiting_tail;
 	uint64_t busy_until;
 	uint64_t sharers[SHARER_WORDS];
-	void *notes; /* the observer's */
+	uint16_t readable, writable; /* copies that may be, with config.paranoid */
+	void *notes;                 /* the observer's */
 	struct line_counts {
 		uint64_t reads, owns, upgrades; /* requests served */
 		uint64_t far;                   /* operations done at the home */
@@ -151,6 +152,7 @@ struct copy {
 	uint64_t filled;       /* when the data of the last request came */
 	uint64_t moving_since; /* when the data began to move here */
 	struct access *waiting, **waiting_tail;
+	struct access *far; /* is done at the home */
 	struct message *stalled, **stalled_tail;
 	uint8_t data[LINE_MAX];
 };
@@ -184,9 +186,22 @@ struct coherence_config {
 	uint64_t seed;
 };
 
+/* How often each row of the protocol was taken. An access that hits counts when it reads or writes
+ * the data. */
+struct visits {
+	uint64_t cache[CACHE_STATE_COUNT][CACHE_EVENT_COUNT];
+	uint64_t home[HOME_STATE_COUNT][HOME_EVENT_COUNT];
+};
+
+/* What kind of mistake was found: an event without a row or a cache at odds with itself, a load of
+ * anything but the last value stored, copies beside one that may be written, a request without an
+ * end. */
+enum defect { DEFECT_NONE, DEFECT_PROTOCOL, DEFECT_VALUE, DEFECT_COPIES, DEFECT_STUCK };
+
 struct coherence {
 	struct coherence_config config;
 	struct protocol protocol;
+	struct visits *visits; /* with config.paranoid, else NULL */
 	struct fabric *fabric;
 	struct client client;
 	struct observer observer;
@@ -205,6 +220,7 @@ struct coherence {
 	uint64_t now;
 	uint64_t events;
 	struct error defect; /* set: the run must stop */
+	enum defect defect_kind;
 };
 
 /* Takes over the fabric. NULL without memory. */
@@ -261,9 +277,23 @@ void cache_wait(struct coherence *coherence, struct core *core, uint64_t line_ad
 void cache_settle(struct coherence *coherence, struct core *core, uint64_t line_address,
 		  uint64_t now);
 
-/* A load's value was not the last one stored: a defect. */
-void copy_mismatch(struct coherence *coherence, const struct copy *copy, const struct origin *where,
-		   uint64_t value);
+/* What config.paranoid adds, in audit.c: each load is compared with the last value stored, each
+ * change of a copy's state is checked for copies beside one that may be written, rows are counted.
+ */
+void audit_read(struct coherence *coherence, const struct copy *copy, const struct origin *where,
+		uint64_t value);
+void audit_write(struct coherence *coherence, struct copy *copy, const struct origin *where,
+		 uint64_t value);
+void audit_state(struct coherence *coherence, struct copy *copy, enum cache_state old);
+/* The home is about to do an operation: no copy may be left to read. */
+void audit_operate(struct coherence *coherence, struct line *line);
+
+/* Ends the run as a defect that names the access that has waited longest, its line and all who wait
+ * at the line's home. False where no access waits. */
+bool audit_stuck(struct coherence *coherence);
+/* For the end of a run, when nothing is under way: a defect if anyone still waits, or a home or a
+ * copy is on its way to another state. */
+void audit_rest(struct coherence *coherence);
 
 /* Reads `size` bytes (1, 2, 4, 8) of a copy that allows it. With config.paranoid every read is
  * compared with the last value stored by anyone (but for data that are older than an acknowledged
@@ -278,9 +308,8 @@ static inline uint64_t copy_read(struct coherence *coherence, struct copy *copy,
 		memcpy(&value, at, 8);
 	else
 		memcpy(&value, at, where->size);
-	if (__builtin_expect(coherence->config.paranoid, 0) && copy->state != STATE_IS_D_I &&
-	    memcmp(at, copy->line->golden + where->offset, where->size))
-		copy_mismatch(coherence, copy, where, value);
+	if (__builtin_expect(coherence->config.paranoid, 0))
+		audit_read(coherence, copy, where, value);
 	return value;
 }
 
@@ -293,7 +322,7 @@ static inline void copy_write(struct coherence *coherence, struct copy *copy,
 	else
 		memcpy(copy->data + where->offset, &value, where->size);
 	if (__builtin_expect(coherence->config.paranoid, 0))
-		memcpy(copy->line->golden + where->offset, &value, where->size);
+		audit_write(coherence, copy, where, value);
 }
 
 /* Takes the earliest event of all and moves `now` there. NULL when nothing is under way. */

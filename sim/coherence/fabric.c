@@ -137,32 +137,41 @@ static void derive(struct fabric *fabric, const struct fabric_timing *t, struct 
 	fabric->link_cycles = t->link_bandwidth > 0 ? fabric->line / t->link_bandwidth * clock : 0;
 }
 
-/* The least of all legs, for how far a core may run ahead. */
-static uint64_t least_leg(const struct fabric *fabric)
+/* The least of all legs, for how far a core may run ahead, and the most, for how long anything can
+ * take. */
+static void find_extremes(struct fabric *fabric)
 {
 	size_t pairs = (size_t)fabric->cores * fabric->cores;
-	uint64_t least = fabric->request;
+	uint64_t least = fabric->request, most = fabric->request;
 
 	for (int across = 0; across < 2; across++) {
 		const uint64_t home[] = { fabric->clean[across], fabric->dram[across],
 					  fabric->llc };
 		const uint64_t caches[] = { fabric->own[across], fabric->ack[across],
 					    fabric->read[across][0], fabric->read[across][1] };
-		int32_t nearest = 0;
+		int32_t nearest = 0, farthest = 0;
 
-		for (size_t k = 0; k < pairs; k++)
-			if (fabric->own_offset[across][k] < nearest)
-				nearest = fabric->own_offset[across][k];
-		for (int k = 0; k < 3; k++)
+		for (size_t k = 0; k < pairs; k++) {
+			int32_t offset = fabric->own_offset[across][k];
+
+			nearest = offset < nearest ? offset : nearest;
+			farthest = offset > farthest ? offset : farthest;
+		}
+		for (int k = 0; k < 3; k++) {
 			least = home[k] < least ? home[k] : least;
+			most = home[k] > most ? home[k] : most;
+		}
 		for (int k = 0; k < 4; k++) {
 			int64_t cycles = (int64_t)caches[k] + nearest;
+			uint64_t far = caches[k] + (uint64_t)farthest;
 
 			least = cycles < (int64_t)least ? (uint64_t)(cycles < 1 ? 1 : cycles)
 							: least;
+			most = far > most ? far : most;
 		}
 	}
-	return least;
+	fabric->lookahead = least;
+	fabric->longest = most;
 }
 
 struct fabric *fabric_new(uint32_t sockets, uint32_t cores_per_socket, uint32_t line,
@@ -194,7 +203,7 @@ struct fabric *fabric_new(uint32_t sockets, uint32_t cores_per_socket, uint32_t 
 		fabric_free(fabric);
 		return NULL;
 	}
-	fabric->lookahead = least_leg(fabric);
+	find_extremes(fabric);
 	return fabric;
 }
 

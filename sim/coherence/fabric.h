@@ -52,6 +52,7 @@ struct fabric {
 	uint64_t share[2]; /* answer of a forwarder: clean less the way to it */
 	uint64_t invalidate_serial, home_occupancy;
 	uint64_t lookahead;     /* the least of all legs: nothing reaches a core sooner */
+	uint64_t longest;       /* the most of all legs */
 	int32_t *own_offset[2]; /* [across][pair]: distance against the mean, cycles */
 	double link_cycles;     /* that a line occupies a link */
 	double *link_free;      /* [from * sockets + to]: when the link is free again */

@@ -221,6 +221,8 @@ static void operate(struct coherence *coherence, struct line *line, const struct
 	struct message *message = answer(coherence, line, request, EVENT_Result);
 	uint64_t leg = memory_leg(coherence, line, request);
 
+	if (coherence->config.paranoid)
+		audit_operate(coherence, line);
 	memcpy(at_home.data, line->memory, coherence->config.line);
 	coherence->client.operate(coherence->client.context, request->access, &at_home);
 	memcpy(line->memory, at_home.data, coherence->config.line);
@@ -374,6 +376,8 @@ static bool home_apply(struct coherence *coherence, struct line *line, struct me
 				 home_event_name(event), message->core);
 		return true;
 	}
+	if (coherence->visits)
+		coherence->visits->home[line->state][event]++;
 	if (DOES(row, wait))
 		return false;
 	if (is_request(message))

@@ -196,8 +196,50 @@ static void handle(struct machine *machine, struct message *message)
 	finish_event(machine);
 }
 
-static bool explain_silence(const struct machine *machine, struct error *error)
+/* Cycles beyond anything that a request can take: a million, and for each thread 64 times the
+ * longest transaction that it could stand behind. In a random order a request stands behind so many
+ * with a chance of e^-64. */
+static uint64_t patience(const struct machine *machine)
 {
+	const struct fabric *fabric = machine->coherence->fabric;
+	uint64_t threads = machine->thread_count;
+	uint64_t lines_out = threads * (machine->config.loads_in_flight + 1);
+	uint64_t link = (uint64_t)(fabric->link_cycles * (double)lines_out);
+	uint64_t transaction = 4 * fabric->longest + fabric->cores * fabric->invalidate_serial +
+			       fabric->home_occupancy + machine->config.locked_rmw + STORES_MAX;
+
+	return 1000000 + 64 * threads * (transaction + link);
+}
+
+/* Has a thread waited for a line, or a store for its turn, since before `cycle`? */
+static bool anyone_waits_since(const struct machine *machine, uint64_t cycle)
+{
+	for (uint32_t k = 0; k < machine->thread_count; k++) {
+		const struct thread *thread = machine->threads[k];
+		bool blocked = thread->blocked >= BLOCKED_LOAD && thread->blocked <= BLOCKED_GROUP;
+
+		if ((blocked && thread->blocked_since < cycle) ||
+		    (thread->store_count && thread->drain.since < cycle))
+			return true;
+	}
+	return false;
+}
+
+/* The watchdog, once in so many events that it costs nothing. */
+static void watch(const struct machine *machine)
+{
+	enum { EVENTS = 1 << 16 };
+	struct coherence *coherence = machine->coherence;
+
+	if (coherence->events % EVENTS == 0 && coherence->now > machine->patience &&
+	    anyone_waits_since(machine, coherence->now - machine->patience))
+		audit_stuck(coherence);
+}
+
+static bool explain_silence(struct machine *machine, struct error *error)
+{
+	if (audit_stuck(machine->coherence))
+		return error_set(error, "%s", machine->coherence->defect.text);
 	for (uint32_t k = 0; k < machine->thread_count; k++) {
 		const struct thread *thread = machine->threads[k];
 
@@ -227,9 +269,12 @@ bool machine_run(struct machine *machine, struct error *error)
 		machine->threads[k]->blocked = BLOCKED_TURN;
 		thread_wake_at(machine->threads[k], 0, 0);
 	}
+	machine->patience = patience(machine);
 	while (machine->running && !machine->stop && !coherence->defect.text[0] &&
-	       (message = coherence_next(coherence)))
+	       (message = coherence_next(coherence))) {
 		handle(machine, message);
+		watch(machine);
+	}
 	for (uint32_t k = 0; k < machine->thread_count; k++)
 		if (machine->threads[k]->counts == nowhere)
 			machine->threads[k]->counts = NULL;
@@ -237,4 +282,16 @@ bool machine_run(struct machine *machine, struct error *error)
 	if (coherence->defect.text[0])
 		return error_set(error, "%s", coherence->defect.text);
 	return message || !machine->running ? true : explain_silence(machine, error);
+}
+
+bool machine_rest(struct machine *machine, struct error *error)
+{
+	struct coherence *coherence = machine->coherence;
+	struct message *message;
+
+	while (!coherence->defect.text[0] && (message = coherence_next(coherence)))
+		coherence_handle(coherence, message);
+	if (!coherence->defect.text[0])
+		audit_rest(coherence);
+	return coherence->defect.text[0] ? error_set(error, "%s", coherence->defect.text) : true;
 }

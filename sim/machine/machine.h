@@ -33,6 +33,7 @@ struct machine {
 	uint32_t thread_count;
 	struct thread **on_core; /* first thread of each core; others through sibling */
 	uint32_t running;        /* threads whose bodies have not returned */
+	uint64_t patience;       /* cycles after which a wait is a defect */
 	struct thread *ready, *replays;
 	bool stop; /* set by the meter: enough has been seen */
 };
@@ -49,7 +50,12 @@ struct thread *machine_thread(struct machine *machine, uint32_t cpu,
 			      struct error *error);
 
 /* Runs until every thread's body has returned, or the meter says stop, or a defect is found (false,
- * *error set). */
+ * *error set). A defect, too, is a request that waits for so long that it can have no end, or one
+ * that waits when nothing is under way. */
 bool machine_run(struct machine *machine, struct error *error);
+
+/* After every body has returned: lets all that is under way arrive. False with *error set where
+ * something then still waits. */
+bool machine_rest(struct machine *machine, struct error *error);
 
 #endif

@@ -122,14 +122,10 @@ static void check_time(const struct thread *thread)
 
 void rig_run(struct machine *machine)
 {
-	struct coherence *coherence = machine->coherence;
 	struct error error = { "" };
-	struct message *message;
 
 	must(machine_run(machine, &error), &error);
-	while ((message = coherence_next(coherence)))
-		coherence_handle(coherence, message);
-	must(!coherence->defect.text[0], &coherence->defect);
+	must(machine_rest(machine, &error), &error);
 	for (uint32_t k = 0; k < machine->thread_count; k++)
 		check_time(machine->threads[k]);
 }
