@@ -259,201 +259,24 @@ void rig_serial(struct machine *machine, struct rig_step *steps, uint32_t count)
 
 /* ---- at random ------------------------------------------------------------------------------ */
 
-/* A line: the counter, sequence numbers of 8, 4 and 4 bytes, and five shadowed words. */
-static const struct {
-	uint8_t offset, size;
-} sequences[STORM_SEQUENCES] = { { 8, 8 }, { 16, 4 }, { 20, 4 } };
-enum { SHADOW_OFFSET = 24, STORM_GROUP = 6 };
-
-static uint32_t draw(struct thread *self, uint32_t bound)
+struct storm *rig_storm(struct machine *machine, uint32_t threads, uint32_t lines, uint32_t steps,
+			uint32_t cpu_step)
 {
-	return (uint32_t)random_below(&self->random, bound);
-}
+	struct error error = { "" };
+	const struct storm_plan plan = {
+		.threads = threads,
+		.objects = lines,
+		.steps = steps,
+		.base = RIG_BASE,
+		.stride = RIG_LINE,
+		.roles = (1u << STORM_ROLES) - 1,
+		.deeds = (1u << STORM_DEEDS) - 1,
+		.hot = 2,
+		.work = 200,
+		.cpu_step = cpu_step,
+	};
+	struct storm *storm = storm_new(&plan, machine, &error);
 
-/* Which of `kinds` things of a line a thread writes: each has one writer, spread over threads. */
-static bool is_writer(const struct storm_thread *me, uint32_t line, uint32_t thing)
-{
-	return (line * 7 + thing) % me->storm->threads == me->number;
-}
-
-static uint64_t mask(uint8_t size)
-{
-	return size == 8 ? ~0ull : (1ull << (8 * size)) - 1;
-}
-
-static void note(struct storm_thread *me, uint64_t value, bool right)
-{
-	me->hash = me->hash * 31 + value;
-	me->mistakes += !right;
-}
-
-static void sequence_seen(struct storm_thread *me, uint32_t line, uint32_t k, uint64_t value)
-{
-	note(me, value, value >= me->seen[line][k]);
-	me->seen[line][k] = value;
-}
-
-static void storm_sequence(struct thread *self, struct storm_thread *me, uint32_t line)
-{
-	uint32_t k = draw(self, STORM_SEQUENCES), how = draw(self, 8);
-	struct place place = rig_place(line, sequences[k].offset, sequences[k].size);
-	uint64_t *written = &me->written[line][k];
-
-	if (!is_writer(me, line, k) || how < 2) {
-		sequence_seen(me, line, k, thread_load(self, &place));
-	} else if (how < 7) {
-		thread_store(self, &place, ++*written);
-	} else {
-		uint64_t old = thread_rmw(self, &place, RMW_XCHG, *written + 1, 0);
-
-		note(me, old, old == *written);
-		++*written;
-	}
-	if (is_writer(me, line, k))
-		me->seen[line][k] = *written;
-}
-
-/* A shadowed word, in pieces of 1, 2, 4 or 8 bytes. */
-static void storm_shadow(struct thread *self, struct storm_thread *me, uint32_t line)
-{
-	uint32_t k = draw(self, STORM_SHADOWS), how = draw(self, 8);
-	uint8_t size = (uint8_t)(1u << draw(self, 4)), at = (uint8_t)(draw(self, 8) / size * size);
-	struct place place = rig_place(line, SHADOW_OFFSET + 8 * k + at, size);
-	uint64_t *shadow = &me->shadow[line][k], old = *shadow >> (8 * at) & mask(size);
-	uint64_t value = random_next(&self->random) & mask(size), expected = old, got;
-	bool stores = true;
-
-	if (!is_writer(me, line, STORM_SEQUENCES + k)) {
-		note(me, thread_load(self, &place), true);
-		return;
-	}
-	if (how < 4) {
-		got = thread_load(self, &place);
-		note(me, got, got == old);
-		stores = false;
-	} else if (how < 7) {
-		thread_store(self, &place, value);
-	} else {
-		expected += draw(self, 2);
-		stores = (expected & mask(size)) == old;
-		got = thread_rmw(self, &place, RMW_CMPXCHG, value, expected);
-		note(me, got, got == old);
-	}
-	if (stores)
-		*shadow = (*shadow & ~(mask(size) << (8 * at))) | value << (8 * at);
-}
-
-/* Reads that are announced; some are not done after all, or a locked operation comes between. */
-static void storm_group(struct thread *self, struct storm_thread *me)
-{
-	struct place places[STORM_GROUP];
-	const struct place *pointers[STORM_GROUP];
-	uint32_t count = 2 + draw(self, STORM_GROUP - 1), lines[STORM_GROUP], kinds[STORM_GROUP];
-
-	for (uint32_t k = 0; k < count; k++) {
-		lines[k] = draw(self, me->storm->lines);
-		kinds[k] = draw(self, STORM_SEQUENCES);
-		places[k] =
-			rig_place(lines[k], sequences[kinds[k]].offset, sequences[kinds[k]].size);
-		pointers[k] = &places[k];
-	}
-	thread_together(self, pointers, count);
-	for (uint32_t k = 0; k < count; k++) {
-		if (draw(self, 8) == 0)
-			continue;
-		if (draw(self, 16) == 0) {
-			struct place counter = rig_line(lines[k]);
-
-			me->added[lines[k]]++;
-			note(me, thread_rmw(self, &counter, RMW_ADD, 1, 0), true);
-		}
-		sequence_seen(me, lines[k], kinds[k], thread_load(self, &places[k]));
-	}
-}
-
-static void storm_body(struct thread *self, void *argument)
-{
-	struct storm_thread *me = argument;
-
-	for (uint32_t k = 0; k < me->storm->accesses; k++) {
-		uint32_t what = draw(self, 16), line = draw(self, me->storm->lines);
-		struct place counter = rig_line(line);
-
-		if (what < 3) {
-			uint64_t amount = draw(self, 100);
-
-			me->added[line] += amount;
-			note(me, thread_rmw(self, &counter, RMW_ADD, amount, 0), true);
-		} else if (what < 7) {
-			storm_sequence(self, me, line);
-		} else if (what < 12) {
-			storm_shadow(self, me, line);
-		} else if (what < 14) {
-			storm_group(self, me);
-		} else if (what == 14) {
-			thread_work(self, draw(self, 200));
-		} else if (draw(self, 4) == 0) {
-			thread_fence(self);
-		}
-	}
-}
-
-void storm_start(struct storm *storm, struct machine *machine, uint32_t stride)
-{
-	uint32_t cpus = machine->coherence->fabric->cores * machine->config.smt, cpu = 0, round = 0;
-
-	storm->thread = calloc(storm->threads, sizeof(*storm->thread));
-	must(storm->thread != NULL, &(struct error){ "out of memory" });
-	for (uint32_t k = 0; k < storm->threads; k++) {
-		storm->thread[k].storm = storm;
-		storm->thread[k].number = k;
-		rig_thread(machine, cpu, storm_body, &storm->thread[k]);
-		cpu += stride;
-		if (cpu >= cpus)
-			cpu = ++round;
-	}
-}
-
-uint32_t storm_mistakes(struct storm *storm, struct machine *machine)
-{
-	uint32_t mistakes = 0;
-
-	for (uint32_t k = 0; k < storm->threads; k++)
-		mistakes += storm->thread[k].mistakes;
-	for (uint32_t line = 0; line < storm->lines; line++) {
-		uint64_t added = 0;
-
-		for (uint32_t t = 0; t < storm->threads; t++) {
-			const struct storm_thread *me = &storm->thread[t];
-
-			added += me->added[line];
-			for (uint32_t k = 0; k < STORM_SEQUENCES; k++)
-				mistakes += is_writer(me, line, k) &&
-					    rig_value(machine, rig_place(line, sequences[k].offset,
-									 sequences[k].size)) !=
-						    me->written[line][k];
-			for (uint32_t k = 0; k < STORM_SHADOWS; k++)
-				mistakes += is_writer(me, line, STORM_SEQUENCES + k) &&
-					    rig_value(machine,
-						      rig_place(line, SHADOW_OFFSET + 8 * k, 8)) !=
-						    me->shadow[line][k];
-		}
-		mistakes += added != rig_value(machine, rig_line(line));
-	}
-	return mistakes;
-}
-
-uint64_t storm_hash(const struct storm *storm)
-{
-	uint64_t hash = 0;
-
-	for (uint32_t k = 0; k < storm->threads; k++)
-		hash = hash * 0x100000001b3u ^ storm->thread[k].hash;
-	return hash;
-}
-
-void storm_end(struct storm *storm)
-{
-	free(storm->thread);
-	storm->thread = NULL;
+	must(storm != NULL, &error);
+	return storm;
 }

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_RIG_H
 #define TESTS_UNIT_RIG_H
 
+#include "check/storm.h"
 #include "machine/machine.h"
 
 enum {
@@ -69,31 +70,9 @@ void rig_serial(struct machine *machine, struct rig_step *steps, uint32_t count)
 
 /* ---- at random ------------------------------------------------------------------------------ */
 
-enum { STORM_LINES_MAX = 16, STORM_SHADOWS = 5, STORM_SEQUENCES = 3 };
-
-/* Threads that access a few lines at random, in pieces of all sizes. Each line holds a counter that
- * all add to; sequence numbers, each written by one thread, which nobody may see go back; and
- * shadowed words, each written by one thread in pieces, which must always read back what it wrote.
- */
-struct storm {
-	uint32_t threads, lines, accesses;
-	struct storm_thread {
-		struct storm *storm;
-		uint32_t number;
-		uint64_t added[STORM_LINES_MAX];
-		uint64_t shadow[STORM_LINES_MAX][STORM_SHADOWS];
-		uint64_t written[STORM_LINES_MAX][STORM_SEQUENCES];
-		uint64_t seen[STORM_LINES_MAX][STORM_SEQUENCES];
-		uint64_t hash; /* of all values read */
-		uint32_t mistakes;
-	} * thread;
-};
-
-/* Adds the threads, on cpus first, first + stride ... and later frees what they kept. */
-void storm_start(struct storm *storm, struct machine *machine, uint32_t stride);
-/* After the run: counts wrong values, in memory too, and adds the values read to the hash. */
-uint32_t storm_mistakes(struct storm *storm, struct machine *machine);
-uint64_t storm_hash(const struct storm *storm);
-void storm_end(struct storm *storm);
+/* storm_new, which must succeed: a storm of everything over the first lines, its threads on cpus 0,
+ * cpu_step ... and later. */
+struct storm *rig_storm(struct machine *machine, uint32_t threads, uint32_t lines, uint32_t steps,
+			uint32_t cpu_step);
 
 #endif

@@ -705,9 +705,7 @@ static void expect_calm(struct machine_config config, uint32_t threads, uint32_t
 {
 	for (uint32_t variant = 0; variant < RIG_VARIANTS; variant++)
 		for (uint32_t seed = 0; seed < seeds; seed++) {
-			struct storm storm = { .threads = threads,
-					       .lines = lines,
-					       .accesses = accesses };
+			struct error error = { "" };
 
 			rig_variant(&config, variant);
 			config.coherence.seed = seed * RIG_VARIANTS + variant;
@@ -716,17 +714,16 @@ static void expect_calm(struct machine_config config, uint32_t threads, uint32_t
 			for (uint32_t k = 0; k < lines; k++)
 				coherence_set_home(machine->coherence, rig_line(k).address,
 						   k % config.sockets);
-			storm_start(&storm, machine, 5);
-			rig_run(machine);
-			uint32_t mistakes = storm_mistakes(&storm, machine);
+			struct storm *storm = rig_storm(machine, threads, lines, accesses, 5);
 
-			CU_ASSERT_EQUAL(mistakes, 0);
-			if (mistakes)
-				printf("\n  %s, seed %llu, %u threads: %u mistakes\n",
+			rig_run(machine);
+			CU_ASSERT(storm_held(storm, &error));
+			if (error.text[0])
+				printf("\n  %s, seed %llu, %u threads: %s\n",
 				       rig_variant_name(variant),
 				       (unsigned long long)config.coherence.seed, threads,
-				       mistakes);
-			storm_end(&storm);
+				       error.text);
+			storm_free(storm);
 			machine_free(machine);
 		}
 }

@@ -566,26 +566,26 @@ struct result {
 };
 
 /* One storm; what it computed. */
-static struct result storm_result(struct machine_config *config, bool run_ahead, uint32_t threads,
-				  uint32_t lines, uint32_t stride)
+static struct result run_storm(struct machine_config *config, bool run_ahead, uint32_t threads,
+			       uint32_t lines, uint32_t stride)
 {
-	struct storm storm = { .threads = threads, .lines = lines, .accesses = 150 };
 	struct field_counts *counts = calloc((size_t)UINT16_MAX + 1, sizeof(*counts));
 	struct result result = { 0 };
 
 	config->run_ahead = run_ahead;
 	struct machine *machine = rig_machine(config);
 
-	storm_start(&storm, machine, stride);
+	struct storm *storm = rig_storm(machine, threads, lines, 150, stride);
+
 	for (uint32_t k = 0; k < threads; k++)
 		machine->threads[k]->counts = counts;
 	rig_run(machine);
 	result.fingerprint = rig_fingerprint(machine, lines);
-	result.hash = storm_hash(&storm);
+	result.hash = storm_hash(storm);
 	for (uint32_t k = 0; k < lines * 8; k++)
 		result.fields = result.fields * 31 + counts[k].loads * 7 + counts[k].stores * 3 +
 				counts[k].rmws;
-	storm_end(&storm);
+	storm_free(storm);
 	machine_free(machine);
 	free(counts);
 	return result;
@@ -598,9 +598,8 @@ static void expect_same_without_run_ahead(struct machine_config config, uint32_t
 		for (uint32_t seed = 0; seed < seeds; seed++) {
 			rig_variant(&config, variant);
 			config.coherence.seed = seed;
-			struct result with = storm_result(&config, true, threads, lines, stride);
-			struct result without =
-				storm_result(&config, false, threads, lines, stride);
+			struct result with = run_storm(&config, true, threads, lines, stride);
+			struct result without = run_storm(&config, false, threads, lines, stride);
 
 			CU_ASSERT_EQUAL(with.fingerprint, without.fingerprint);
 			CU_ASSERT_EQUAL(with.hash, without.hash);
@@ -699,7 +698,6 @@ static void work_between_a_store_and_a_locked_operation_is_done(void)
 static void *simulate(void *argument)
 {
 	struct machine_config config = rig_config();
-	struct storm storm = { .threads = 16, .lines = 8, .accesses = 300 };
 	struct error error = { "" };
 	struct result *result = argument;
 
@@ -708,10 +706,11 @@ static void *simulate(void *argument)
 
 	if (!machine)
 		return NULL;
-	storm_start(&storm, machine, 1);
+	struct storm *storm = rig_storm(machine, 16, 8, 300, 1);
+
 	if (machine_run(machine, &error))
-		result->hash = storm_hash(&storm);
-	storm_end(&storm);
+		result->hash = storm_hash(storm);
+	storm_free(storm);
 	machine_free(machine);
 	return NULL;
 }

@@ -572,7 +572,6 @@ static void tally_touch(void *context, uint32_t core, struct copy *copy,
 static void pairs_hold_every_stall_of_a_storm(void)
 {
 	for (uint32_t variant = 0; variant < RIG_VARIANTS; variant++) {
-		struct storm storm = { .threads = 12, .lines = 6, .accesses = 500 };
 		struct machine_config config = rig_config();
 		struct tally tally = { .cycles = 0 };
 		uint64_t cycles = 0, queued = 0, stalls = 0, waits = 0;
@@ -585,7 +584,8 @@ static void pairs_hold_every_stall_of_a_storm(void)
 
 		tally.sharing = observe(machine);
 		machine->meter = (struct meter){ &tally, tally_stall, tally_touch, NULL };
-		storm_start(&storm, machine, 1);
+		struct storm *storm = rig_storm(machine, 12, 6, 500, 1);
+
 		rig_run(machine);
 		const struct pair *pairs = conclude(tally.sharing, &count);
 
@@ -601,7 +601,7 @@ static void pairs_hold_every_stall_of_a_storm(void)
 		CU_ASSERT_EQUAL(queued, tally.queued);
 		CU_ASSERT_EQUAL(stalls, tally.count);
 		CU_ASSERT_EQUAL(waits, tally.cycles);
-		storm_end(&storm);
+		storm_free(storm);
 		sharing_free(tally.sharing);
 		machine_free(machine);
 	}
