@@ -281,29 +281,42 @@ static void note_loss(struct coherence *coherence, struct core *core, struct cop
 static void release(struct coherence *coherence, struct core *core, struct copy *copy);
 static void pump(struct coherence *coherence, struct core *core, struct copy *copy, uint64_t now);
 
-static bool evictable(const struct copy *copy, uint64_t now)
+static bool idle(const struct copy *copy)
 {
-	return cache_stable(copy->state) && !copy->waiting && !copy->stalled &&
-	       copy->locked_until <= now;
+	return cache_stable(copy->state) && !copy->waiting;
 }
 
-/* Gives a way of a set up. A way whose line is under way or locked is passed over; since a thread
- * has at most one store or locked operation under way, and a set has a way more than the core has
- * threads, there is one. */
-static void evict(struct coherence *coherence, struct core *core, struct copy **set)
+/* Locked, or the lock has just ended and whoever waited for it is still to be answered. */
+static bool held(const struct copy *copy, uint64_t now)
 {
-	uint64_t now = coherence->now;
-	uint32_t k = coherence->config.l2.ways - 1;
+	return copy->locked_until > now || copy->stalled;
+}
 
-	while (k > 0 && !evictable(set[k], now))
-		k--;
-	struct copy *copy = set[k];
+/* The copy that has to go: the least recently used that nothing is under way for and that is not
+ * held; failing that, one that is only held. Of a thread's writes one is under way at most, and
+ * a set has a way more than the core has threads, but a burst of stores may hold a second line. */
+static struct copy *victim(const struct coherence *coherence, struct copy **set)
+{
+	struct copy *last = NULL;
+
+	for (uint32_t k = coherence->config.l2.ways; k-- > 0;) {
+		if (idle(set[k]) && !held(set[k], coherence->now))
+			return set[k];
+		if (!last && idle(set[k]))
+			last = set[k];
+	}
+	return last;
+}
+
+static void give_up(struct coherence *coherence, struct core *core, struct copy *copy)
+{
 	const struct protocol_row *row = &coherence->protocol.cache[copy->state][EVENT_Evict];
 	enum cache_state old = copy->state;
+	uint64_t now = coherence->now;
 
-	if (!evictable(copy, now) || !row->valid) {
-		coherence_defect(coherence, copy->line,
-				 "no way of the set can be evicted at core %u", core->number);
+	if (!row->valid) {
+		coherence_defect(coherence, copy->line, "no row for Evict in %s at core %u",
+				 cache_state_name(old), core->number);
 		return;
 	}
 	core->counts.evictions++;
@@ -320,6 +333,27 @@ static void evict(struct coherence *coherence, struct core *core, struct copy **
 	enter_transit(core, copy);
 	if (copy->state == STATE_I)
 		release(coherence, core, copy);
+}
+
+/* Gives a way of a full set up. A lock that stands in the way ends early: what was done under it is
+ * done, and whoever waited for it is answered now. */
+static void evict(struct coherence *coherence, struct core *core, struct copy **set)
+{
+	uint64_t now = coherence->now;
+	struct copy *copy = victim(coherence, set);
+
+	if (copy && held(copy, now)) {
+		copy->locked_until = now;
+		pump(coherence, core, copy, now);
+		if (!set[coherence->config.l2.ways - 1])
+			return;
+	}
+	if (!copy) {
+		coherence_defect(coherence, set[0]->line,
+				 "no way of the set can be evicted at core %u", core->number);
+		return;
+	}
+	give_up(coherence, core, copy);
 }
 
 static void enter_set(struct coherence *coherence, struct core *core, struct copy *copy)
@@ -448,7 +482,9 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 				 cache_event_name(event), cache_state_name(old), core->number);
 		return true;
 	}
-	if (locks && copy && copy->locked_until > now)
+	/* The home's messages keep their order: none passes one that waits here. */
+	if (locks && copy &&
+	    (copy->locked_until > now || (copy->stalled && copy->stalled != message)))
 		return false;
 	visit(coherence, old, event);
 	if (DOES(row, stall))
