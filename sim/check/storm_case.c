@@ -124,10 +124,10 @@ bool storm_hold(struct storm_case *storm, const char *setting, struct error *err
 static int print_value(const struct knob *knob, uint32_t value, char *text, size_t size)
 {
 	const char *name = knob->values;
+	int length = (int)nth_name(&name, value);
 
-	if (!*name)
-		return snprintf(text, size, "%" PRIu32, value);
-	return snprintf(text, size, "%.*s", (int)nth_name(&name, value), name);
+	return length ? snprintf(text, size, "%.*s", length, name)
+		      : snprintf(text, size, "%" PRIu32, value);
 }
 
 int storm_command(const struct storm_case *storm, char *text, size_t size)
@@ -199,6 +199,8 @@ static struct machine_config machine_of(uint64_t seed, const uint32_t knob[])
 			       .l2 = { L2_SETS, knob[KNOB_l2] > smt ? knob[KNOB_l2] : smt + 1, 14 },
 			       .llc_sets = LLC_SETS,
 			       .llc_ways = knob[KNOB_llc],
+			       .protocol = (enum protocol_kind)knob[KNOB_protocol],
+			       .atomics = (enum atomics)knob[KNOB_atomics],
 			       .eviction = (enum s_eviction)knob[KNOB_eviction],
 			       .home = (enum home_kind)knob[KNOB_home],
 			       .discipline = (enum discipline)knob[KNOB_discipline],

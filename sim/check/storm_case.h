@@ -25,6 +25,8 @@
 	X(l1, 1, 4, 4, UNIFORM, "")                          \
 	X(l2, 1, 4, 4, UNIFORM, "")                          \
 	X(llc, 1, 4, 4, UNIFORM, "")                         \
+	X(protocol, 0, 2, 0, UNIFORM, "mesi mesif moesi")    \
+	X(atomics, 0, 1, 0, UNIFORM, "near far")             \
 	X(eviction, 0, 1, 0, UNIFORM, "silent exact")        \
 	X(home, 0, 1, 0, UNIFORM, "ahead blocking")          \
 	X(discipline, 0, 2, 1, UNIFORM, "random fifo batch") \
