@@ -143,10 +143,14 @@ static void judge(struct storm_thread *me, const struct place *place, uint64_t v
 			  place->size, what);
 }
 
+static bool has_one_writer(const struct cell *cell)
+{
+	return cell->role == STORM_STAMP || cell->role == STORM_SHADOW;
+}
+
 static bool writes(const struct storm_thread *me, const struct cell *cell)
 {
-	return cell->writer == me->number &&
-	       (cell->role == STORM_STAMP || cell->role == STORM_SHADOW);
+	return has_one_writer(cell) && cell->writer == me->number;
 }
 
 /* Another thread's stamp: a number that its writer stored here, and no older than any that is known
@@ -265,8 +269,7 @@ static void operate(struct thread *self, struct storm_thread *me, uint32_t k)
 		[STORM_TICKET] = draw_ticket,
 	};
 	const struct cell *cell = &me->storm->cells[k];
-	bool one_writer = cell->role == STORM_STAMP || cell->role == STORM_SHADOW;
-	bool may = !one_writer || (writes(me, cell) && me->stamp_count < STORM_STEPS_MAX);
+	bool may = !has_one_writer(cell) || (writes(me, cell) && me->stamp_count < STORM_STEPS_MAX);
 
 	if (may && draw(&self->random, 4))
 		operation[cell->role](self, me, k);
@@ -279,6 +282,20 @@ static void operate(struct thread *self, struct storm_thread *me, uint32_t k)
 static uint32_t any_cell(struct thread *self, const struct storm_thread *me)
 {
 	return draw(&self->random, me->storm->cell_count);
+}
+
+/* One that a thread writes, its own or all threads', in so far as a few draws find one. */
+static uint32_t cell_written_by(struct thread *self, const struct storm_thread *me, uint32_t writer)
+{
+	uint32_t k = any_cell(self, me);
+
+	for (int tries = 0; tries < 4; tries++, k = any_cell(self, me)) {
+		const struct cell *cell = &me->storm->cells[k];
+
+		if (!has_one_writer(cell) || cell->writer == writer)
+			break;
+	}
+	return k;
 }
 
 /* A load of any size, anywhere, over cells of any writers: of its own the thread knows each byte. */
@@ -306,15 +323,18 @@ static void look(struct thread *self, struct storm_thread *me)
 	judge(me, &place, value, right, "a byte is not what it stored last");
 }
 
-/* Loads that are announced; some are not done after all, or an operation comes between. */
+/* Loads that are announced, many of them of one writer's cells, so that the order of its stores can
+ * be seen; some are not done after all, or an operation comes between. */
 static void load_group(struct thread *self, struct storm_thread *me)
 {
+	const struct storm *storm = me->storm;
 	const struct place *places[GROUP_LOADS];
 	uint32_t count = 2 + draw(&self->random, GROUP_LOADS - 1), cells[GROUP_LOADS];
 
 	for (uint32_t k = 0; k < count; k++) {
-		cells[k] = any_cell(self, me);
-		places[k] = &me->storm->cells[cells[k]].place;
+		cells[k] = k ? cell_written_by(self, me, storm->cells[cells[0]].writer)
+			     : any_cell(self, me);
+		places[k] = &storm->cells[cells[k]].place;
 	}
 	thread_together(self, places, count);
 	for (uint32_t k = 0; k < count; k++) {
@@ -343,6 +363,8 @@ static void step(struct thread *self, struct storm_thread *me)
 		thread_fence(self);
 	else if (draw(&self->random, 8) < plan->hot)
 		operate(self, me, 0);
+	else if (draw(&self->random, 2))
+		operate(self, me, cell_written_by(self, me, me->number));
 	else
 		operate(self, me, any_cell(self, me));
 }

@@ -206,7 +206,7 @@ static struct machine_config machine_of(uint64_t seed, const uint32_t knob[])
 			       .discipline = (enum discipline)knob[KNOB_discipline],
 			       .batch = knob[KNOB_batch],
 			       .paranoid = true,
-			       .seed = seed },
+			       .seed = seed + knob[KNOB_salt] },
 		.locked_rmw = knob[KNOB_rmw],
 		.fence = 33,
 		.store_forward = 5,
@@ -337,22 +337,29 @@ struct search {
 	uint32_t runs, attempts;
 };
 
-/* Does it fail in the same way with this value? Then it is the best so far. */
+/* Does it fail in the same way with this value, and this salt or one of the next? Then it is the
+ * best so far. */
 static bool try_value(struct search *search, int knob, uint32_t value)
 {
+	enum { SALTS = 4 };
 	struct storm_case storm = *search->best;
-	struct storm_result result;
+	uint32_t salt = storm_knob(&storm, KNOB_salt), salts = knobs[KNOB_salt].most + 1;
 
-	if (search->runs >= search->attempts)
-		return false;
 	storm.knob[knob].low = storm.knob[knob].high = value;
-	search->runs++;
-	storm_run(&storm, &result);
-	if (result.verdict != search->result->verdict)
-		return false;
-	*search->best = storm;
-	*search->result = result;
-	return true;
+	for (uint32_t k = 0; k < SALTS && search->runs < search->attempts; k++) {
+		struct storm_result result;
+
+		if (k)
+			storm.knob[KNOB_salt].low = storm.knob[KNOB_salt].high = (salt + k) % salts;
+		search->runs++;
+		storm_run(&storm, &result);
+		if (result.verdict == search->result->verdict) {
+			*search->best = storm;
+			*search->result = result;
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool is_mask(int knob)
@@ -393,7 +400,7 @@ uint32_t storm_shrink(struct storm_case *storm, struct storm_result *result, uin
 
 	while (simpler && search.runs < attempts) {
 		simpler = false;
-		for (int k = 0; k < STORM_KNOB_COUNT; k++)
+		for (int k = KNOB_salt + 1; k < STORM_KNOB_COUNT; k++)
 			simpler |= simplify(&search, k);
 	}
 	return search.runs;

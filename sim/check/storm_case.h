@@ -9,8 +9,9 @@
 #include "check/storm.h"
 
 /* name, least, most, the simplest, how it is drawn: UNIFORM or LOG (small ones as often as large),
- * names of its values. Times are in cycles. */
+ * names of its values. Times are in cycles. The salt changes nothing but what the threads draw. */
 #define STORM_KNOBS(X)                                       \
+	X(salt, 0, 9999, 0, UNIFORM, "")                     \
 	X(accesses, 1, 300, 1, LOG, "")                      \
 	X(threads, 2, 256, 2, LOG, "")                       \
 	X(lines, 1, 8, 1, UNIFORM, "")                       \

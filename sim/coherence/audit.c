@@ -159,12 +159,6 @@ static bool home_rests(const struct line *line)
 	return !line->waiting && rests >> line->state & 1;
 }
 
-static void left_over(struct coherence *coherence, const struct line *line, const char *what)
-{
-	defect_of(coherence, DEFECT_STUCK);
-	coherence_defect(coherence, line, "%s, and none is under way", what);
-}
-
 void audit_rest(struct coherence *coherence)
 {
 	const struct copy *copy;
@@ -174,9 +168,17 @@ void audit_rest(struct coherence *coherence)
 		return;
 	for (size_t k = 0; k < coherence->table_size; k++)
 		for (const struct line *line = coherence->table[k]; line; line = line->next)
-			if (!home_rests(line))
-				left_over(coherence, line, "the home waits for a message");
+			if (!home_rests(line)) {
+				defect_of(coherence, DEFECT_STUCK);
+				coherence_defect(coherence, line,
+						 "the home is left waiting, and nothing is under "
+						 "way");
+			}
 	while ((copy = walk_next(coherence, &walk)))
-		if (!cache_stable(copy->state) || copy->stalled)
-			left_over(coherence, copy->line, "a copy waits for a message");
+		if (!cache_stable(copy->state) || copy->stalled) {
+			defect_of(coherence, DEFECT_STUCK);
+			coherence_defect(coherence, copy->line,
+					 "core %u is left in %s, and nothing is under way",
+					 walk.core, cache_state_name(copy->state));
+		}
 }
