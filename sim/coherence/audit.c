@@ -61,16 +61,29 @@ static int writer_after(struct coherence *coherence, const struct line *line, in
 	return -1;
 }
 
+/* A copy that answers for the line: at most one, in any protocol. */
+static bool is_source(enum cache_state state)
+{
+	const uint32_t sources = 1u << STATE_E | 1u << STATE_M | 1u << STATE_F | 1u << STATE_FM_AD |
+				 1u << STATE_O | 1u << STATE_OM_AC;
+
+	return sources >> state & 1;
+}
+
+static void count(uint16_t *copies, bool is, bool was)
+{
+	*copies = (uint16_t)(*copies + is - was);
+}
+
 void audit_state(struct coherence *coherence, struct copy *copy, enum cache_state old)
 {
 	struct line *line = copy->line;
 	char readers[64];
 
-	line->readable =
-		(uint16_t)(line->readable + cache_readable(copy->state) - cache_readable(old));
-	line->writable =
-		(uint16_t)(line->writable + cache_writable(copy->state) - cache_writable(old));
-	if (!line->writable || line->readable == 1)
+	count(&line->readable, cache_readable(copy->state), cache_readable(old));
+	count(&line->writable, cache_writable(copy->state), cache_writable(old));
+	count(&line->sources, is_source(copy->state), is_source(old));
+	if (line->sources <= 1 && (!line->writable || line->readable == 1))
 		return;
 	int writer = writer_after(coherence, line, -1);
 	int other = writer_after(coherence, line, writer);
@@ -79,8 +92,12 @@ void audit_state(struct coherence *coherence, struct copy *copy, enum cache_stat
 	defect_of(coherence, DEFECT_COPIES);
 	if (other >= 0)
 		coherence_defect(coherence, line, "cores %d and %d may both write", writer, other);
-	coherence_defect(coherence, line, "core %d may write and others may read:%s", writer,
-			 readers);
+	else if (writer >= 0)
+		coherence_defect(coherence, line, "core %d may write and others may read:%s",
+				 writer, readers);
+	else
+		coherence_defect(coherence, line, "two copies answer for the line, among cores%s",
+				 readers);
 }
 
 void audit_operate(struct coherence *coherence, struct line *line)

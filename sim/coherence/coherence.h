@@ -120,8 +120,8 @@ struct line {
 	struct message *waiting, **waiting_tail;
 	uint64_t busy_until;
 	uint64_t sharers[SHARER_WORDS];
-	uint16_t readable, writable; /* copies that may be, with config.paranoid */
-	void *notes;                 /* the observer's */
+	uint16_t readable, writable, sources; /* copies, with config.paranoid */
+	void *notes;                          /* the observer's */
 	struct line_counts {
 		uint64_t reads, owns, upgrades; /* requests served */
 		uint64_t far;                   /* operations done at the home */
