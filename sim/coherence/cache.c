@@ -482,9 +482,7 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 				 cache_event_name(event), cache_state_name(old), core->number);
 		return true;
 	}
-	/* The home's messages keep their order: none passes one that waits here. */
-	if (locks && copy &&
-	    (copy->locked_until > now || (copy->stalled && copy->stalled != message)))
+	if (locks && copy && copy->locked_until > now)
 		return false;
 	visit(coherence, old, event);
 	if (DOES(row, stall))
@@ -657,6 +655,7 @@ static bool from_home_in_order(const struct message *message)
 	case EVENT_Recall:
 	case EVENT_Inv:
 	case EVENT_PutAck:
+	case EVENT_AckCount0:
 		return true;
 	default:
 		return false;
