@@ -14,6 +14,7 @@
 	X(coherence)    \
 	X(machine)      \
 	X(tso)          \
+	X(litmus)       \
 	X(storm)        \
 	X(closed_forms) \
 	X(machine_file) \
