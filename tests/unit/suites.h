@@ -16,6 +16,7 @@
 	X(tso)          \
 	X(litmus)       \
 	X(storm)        \
+	X(races)        \
 	X(closed_forms) \
 	X(machine_file) \
 	X(probe)        \
