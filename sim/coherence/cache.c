@@ -240,7 +240,7 @@ static void become(struct coherence *coherence, struct copy *copy, enum cache_st
 {
 	enum cache_state old = copy->state;
 
-	copy->state = next;
+	copy->state = (uint8_t)next;
 	if (__builtin_expect(coherence->config.paranoid, 0))
 		audit_state(coherence, copy, old);
 }
@@ -602,6 +602,12 @@ static void ask(struct coherence *coherence, struct core *core, struct copy *cop
 		return;
 	visit(coherence, copy->state, event);
 	become(coherence, copy, row->next);
+	/* Many loads of a thread may be under way: none keeps a way, as a write does whose copy was
+	 * lost. */
+	if (event == EVENT_Load && copy->in_set) {
+		leave_set(coherence, core, copy);
+		enter_transit(core, copy);
+	}
 }
 
 static void lock_ends(struct coherence *coherence, struct core *core, struct copy *copy,
