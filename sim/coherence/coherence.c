@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_MESSAGES = 256, CHUNK_COPIES = 256, CHUNK_LINES = 64, TABLE_START = 1024 };
+enum { CHUNK_MESSAGES = 32, CHUNK_COPIES = 32, CHUNK_LINES = 64, TABLE_START = 1024 };
 
 struct chunk {
 	struct chunk *next;

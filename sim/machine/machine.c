@@ -258,12 +258,14 @@ static bool explain_silence(struct machine *machine, struct error *error)
 bool machine_run(struct machine *machine, struct error *error)
 {
 	struct coherence *coherence = machine->coherence;
-	struct field_counts *nowhere = calloc(UINT16_MAX + 1, sizeof(*nowhere));
+	struct field_counts *nowhere = NULL;
 	struct message *message = NULL;
 
-	if (!nowhere)
-		return error_set(error, "out of memory");
 	for (uint32_t k = 0; k < machine->thread_count; k++) {
+		if (!machine->threads[k]->counts && !nowhere)
+			nowhere = calloc(UINT16_MAX + 1, sizeof(*nowhere));
+		if (!machine->threads[k]->counts && !nowhere)
+			return error_set(error, "out of memory");
 		if (!machine->threads[k]->counts)
 			machine->threads[k]->counts = nowhere;
 		machine->threads[k]->blocked = BLOCKED_TURN;
