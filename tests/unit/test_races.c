@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CPUS = 6, MUST = 4, PLANTS = 4, SKEWS = 300, LINES = 2 };
+enum { CPUS = 6, MUST = 4, PLANTS = 4, SKEWS = 160, LINES = 2, FIELDS = 8 * (LINES + CPUS * CPUS) };
 
 /* Sets of variants; no bit of a group stands for all of it. */
 enum {
@@ -24,7 +24,8 @@ enum {
 	SILENT = 8 << EVICTION_SILENT,
 	EXACT = 8 << EVICTION_EXACT,
 	AHEAD = 32 << HOME_AHEAD,
-	BLOCKING = 32 << HOME_BLOCKING
+	BLOCKING = 32 << HOME_BLOCKING,
+	FAR = 128 /* near atomics without it */
 };
 
 /* A row of the protocol's table. */
@@ -81,7 +82,7 @@ static const struct race races[] = {
 	  .far = true,
 	  .far_read = 900,
 	  .must = { CACHE(MI_A, FwdGetM), HOME(HI, PutOther) },
-	  .plants = { { HOME(HI, PutOther), 0, DO(put), STATE_HI } } },
+	  .plants = { { HOME(HI, PutOther), 0, DO(put), .next = STATE_HI } } },
 
 	{ .name = "R2: a forward to read meets the write-back",
 	  .where = MESI | MESIF,
@@ -97,7 +98,7 @@ static const struct race races[] = {
 	  .program = { "r 1000 e", "1000 s r", "3000 a" },
 	  .must = { CACHE(EI_A, FwdGetS), CACHE(SI_A, PutAck) },
 	  .plants = { { CACHE(EI_A, FwdGetS), DO(sWriteBack), .next = STATE_SI_A },
-		      { CACHE(EI_A, FwdGetS), DO(sData), DO(sPassed), STATE_SI_A } } },
+		      { CACHE(EI_A, FwdGetS), DO(sData), DO(sPassed), .next = STATE_SI_A } } },
 
 	{ .name = "R3: of two sharers that upgrade one loses its copy",
 	  .program = { "r 1150 a 3000 r", "100 r 1000 s a 3000 r", "200 r" },
@@ -128,7 +129,7 @@ static const struct race races[] = {
 	  .memory = 1,
 	  .serial = 40,
 	  .must = { CACHE(IM_A, InvAck), CACHE(IM_A, LastInvAck) },
-	  .plants = { { CACHE(IM_A, InvAck), 0, DO(done), STATE_M } } },
+	  .plants = { { CACHE(IM_A, InvAck), 0, DO(done), .next = STATE_M } } },
 
 	{ .name = "R7: the data come before the acknowledgements",
 	  .program = { "r", "100 r", "200 r 1000 a", "300 r 2000 a" },
@@ -137,28 +138,30 @@ static const struct race races[] = {
 	  .memory = 1,
 	  .acks = 100,
 	  .must = { CACHE(SM_AD, DataAckN), CACHE(SM_A, LastInvAck) },
-	  .plants = { { CACHE(SM_AD, DataAckN), 0, DO(done), STATE_M },
-		      { CACHE(SM_A, InvAck), 0, DO(done), STATE_M } } },
+	  .plants = { { CACHE(SM_AD, DataAckN), 0, DO(done), .next = STATE_M },
+		      { CACHE(SM_A, InvAck), 0, DO(done), .next = STATE_M } } },
 
 	{ .name = "R8: a forward to write overtakes an exclusive grant",
 	  .where = AHEAD,
 	  .program = { "1000 r 3000 r", "1000 s a 3000 r" },
 	  .memory = 200,
 	  .must = { CACHE(IS_D, FwdGetM), CACHE(IS_D, DataExcl) },
-	  .plants = { { CACHE(IS_D, FwdGetM), DO(stall), DO(sData) | DO(sPassed), STATE_I } } },
+	  .plants = { { CACHE(IS_D, FwdGetM), DO(stall), DO(sData) | DO(sPassed),
+			.next = STATE_I } } },
 
 	{ .name = "R8: a forward to read overtakes an exclusive grant",
 	  .where = AHEAD,
 	  .program = { "1000 r 3000 r", "1000 s r 3000 r" },
 	  .memory = 200,
 	  .must = { CACHE(IS_D, FwdGetS), CACHE(IS_D, DataExcl) },
-	  .plants = { { CACHE(IS_D, FwdGetS), DO(stall), DO(sData), STATE_I } } },
+	  .plants = { { CACHE(IS_D, FwdGetS), DO(stall), DO(sData), .next = STATE_I } } },
 
 	{ .name = "R9: a forward comes to a cache that waits for data to write",
 	  .where = AHEAD,
 	  .program = { "a", "1000 a", "1000 s a", "1000 s a" },
 	  .must = { CACHE(IM_AD, FwdGetM), HOME(MF, GetM) },
-	  .plants = { { CACHE(IM_AD, FwdGetM), DO(stall), DO(sData) | DO(sPassed), STATE_I } } },
+	  .plants = { { CACHE(IM_AD, FwdGetM), DO(stall), DO(sData) | DO(sPassed),
+			.next = STATE_I } } },
 
 	{ .name = "R9: a forward comes to a cache that waits for acknowledgements",
 	  .where = AHEAD,
@@ -176,7 +179,7 @@ static const struct race races[] = {
 	  .acks = 100,
 	  .must = { CACHE(SM_AD, FwdGetM), CACHE(SM_A, FwdGetM) },
 	  .plants = { { CACHE(SM_AD, FwdGetM), DO(stall), DO(sData) | DO(sPassed) | DO(drop),
-			STATE_I },
+			.next = STATE_I },
 		      { CACHE(SM_A, FwdGetM), DO(stall), .next = STATE_SM_A } } },
 
 	{ .name = "R10: a line written without a word comes back from an exclusive copy",
@@ -207,7 +210,8 @@ static const struct race races[] = {
 	  .clean = 200,
 	  .must = { CACHE(IS_D, Inv), CACHE(IS_D_I, DataAck0) },
 	  .plants = { { CACHE(IS_D, Inv), .next = STATE_IS_D },
-		      { CACHE(IS_D_I, DataAck0), DO(once) | DO(drop), DO(done), STATE_S } } },
+		      { CACHE(IS_D_I, DataAck0), DO(once) | DO(drop), DO(done),
+			.next = STATE_S } } },
 
 	/* While the request is on its long way the writer has been, and the line is in memory. */
 	{ .name = "R13: a load whose copy was invalidated is granted the line alone",
@@ -220,7 +224,8 @@ static const struct race races[] = {
 	  .acks = 1,
 	  .memory = 25,
 	  .must = { CACHE(IS_D, Inv), CACHE(IS_D_I, DataExcl) },
-	  .plants = { { CACHE(IS_D_I, DataExcl), DO(done), DO(once) | DO(drop), STATE_I } } },
+	  .plants = { { CACHE(IS_D_I, DataExcl), DO(done), DO(once) | DO(drop),
+			.next = STATE_I } } },
 
 	/* No row says that the requester is left out: home.c does. */
 	{ .name = "R14: the last sharer upgrades and waits for nobody",
@@ -247,16 +252,18 @@ static const struct race races[] = {
 	  .program = { "a", "1000 r", "1000 s r", "1000 s a" },
 	  .read = 100,
 	  .must = { HOME(SD, GetS), HOME(SD, GetM) },
-	  .plants = { { HOME(SD, GetS), DO(wait), DO(gShared) | DO(sharer), STATE_SD },
-		      { HOME(SD, GetM), DO(wait), DO(inv) | DO(gM) | DO(owner), STATE_HM } } },
+	  .plants = { { HOME(SD, GetS), DO(wait), DO(gShared) | DO(sharer), .next = STATE_SD },
+		      { HOME(SD, GetM), DO(wait), DO(inv) | DO(gM) | DO(owner),
+			.next = STATE_HM } } },
 
 	{ .name = "R17: requests wait for write-back and word from the reader",
 	  .where = MESI | BLOCKING,
 	  .program = { "a", "1000 r", "1000 s r", "1000 s a" },
 	  .read = 100,
 	  .must = { HOME(BSD, GetS), HOME(BSD, GetM) },
-	  .plants = { { HOME(BSD, GetS), DO(wait), DO(gShared) | DO(sharer), STATE_BSD },
-		      { HOME(BSD, GetM), DO(wait), DO(inv) | DO(gM) | DO(owner), STATE_BM } } },
+	  .plants = { { HOME(BSD, GetS), DO(wait), DO(gShared) | DO(sharer), .next = STATE_BSD },
+		      { HOME(BSD, GetM), DO(wait), DO(inv) | DO(gM) | DO(owner),
+			.next = STATE_BM } } },
 
 	{ .name = "R18: an eviction comes to a home that waits for a write-back",
 	  .where = MESI | AHEAD,
@@ -285,7 +292,7 @@ static const struct race races[] = {
 	  .memory = 1,
 	  .acks = 100,
 	  .must = { CACHE(IM_A, LastInvAck), HOME(BM, GetM) },
-	  .plants = { { CACHE(IM_AD, DataAckN), 0, DO(sUnblock), STATE_IM_A } } },
+	  .plants = { { CACHE(IM_AD, DataAckN), 0, DO(sUnblock), .next = STATE_IM_A } } },
 
 	{ .name = "R21: a forward to write leaves no copy behind",
 	  .program = { "a 3000 r", "1000 s a" },
@@ -383,6 +390,29 @@ static const struct race races[] = {
 	  .program = { "a 1000 s a", "1100 r", "1103 a" },
 	  .must = { CACHE(M, FwdGetS), CACHE(O, FwdGetM) },
 	  .plants = { { CACHE(O, FwdGetM), DO(drop), .next = STATE_O } } },
+
+	{ .name = "Far: a recall meets the write-back",
+	  .where = FAR,
+	  .program = { "w 1000 e", "1000 s a 3000 r" },
+	  .must = { CACHE(MI_A, Recall), CACHE(II_A, PutAck) },
+	  .plants = { { CACHE(MI_A, Recall), DO(sWriteBack), .next = STATE_II_A },
+		      { CACHE(MI_A, Recall), .next = STATE_I } } },
+
+	{ .name = "Far: a recall overtakes an exclusive grant",
+	  .where = FAR | AHEAD,
+	  .program = { "1000 w 3000 r", "1000 s a 3000 r" },
+	  .memory = 200,
+	  .must = { CACHE(IM_AD, Recall), CACHE(M, Recall) },
+	  .plants = { { CACHE(IM_AD, Recall), DO(stall), .next = STATE_IM_AD },
+		      { CACHE(M, Recall), DO(drop), .next = STATE_S } } },
+
+	{ .name = "Far: the requester gives up a copy of its own",
+	  .where = FAR,
+	  .program = { "r", "100 r 1000 a 3000 r", "200 r", "1000 s r 3000 r" },
+	  .must = { CACHE(SI_R, Inv), CACHE(II_R, Result), HOME(HA, GetS) },
+	  .plants = { { CACHE(SI_R, Inv), DO(sInvAck), .next = STATE_II_R },
+		      { CACHE(SI_R, Inv), .next = STATE_SI_R },
+		      { HOME(HA, GetS), DO(wait), DO(gShared) | DO(sharer), STATE_HA } } },
 };
 
 enum { RACES = sizeof(races) / sizeof(races[0]) };
@@ -568,6 +598,7 @@ static bool run(const struct race *race, const struct machine_config *config, ui
 		const struct plant *plant, const char *breaker, struct visits *visits)
 {
 	struct player players[CPUS] = { 0 };
+	struct field_counts counts[FIELDS] = { 0 };
 	struct machine *machine = rig_machine(config);
 	struct error error = { "" };
 
@@ -578,7 +609,7 @@ static bool run(const struct race *race, const struct machine_config *config, ui
 		players[cpu].skew = skew;
 		players[cpu].ways = config->coherence.l2.ways;
 		if (players[cpu].program)
-			rig_thread(machine, cpu, play, &players[cpu]);
+			rig_thread(machine, cpu, play, &players[cpu])->counts = counts;
 	}
 	bool right = machine_run(machine, &error) && machine_rest(machine, &error) &&
 		     memory_is_right(machine, players);
@@ -663,7 +694,8 @@ static bool is_in(uint32_t set, const struct coherence_config *config)
 {
 	return in_group(set, MESI | MESIF | MOESI, 1u << config->protocol) &&
 	       in_group(set, SILENT | EXACT, 8u << config->eviction) &&
-	       in_group(set, AHEAD | BLOCKING, 32u << config->home);
+	       in_group(set, AHEAD | BLOCKING, 32u << config->home) &&
+	       (config->atomics == ATOMICS_FAR) == ((set & FAR) != 0);
 }
 
 static bool has_row(const struct machine_config *config, const struct row *row)
@@ -687,11 +719,13 @@ static void expect_race(const struct race *race)
 		config.coherence.protocol = variant.protocol;
 		config.coherence.eviction = variant.eviction;
 		config.coherence.home = variant.home;
-		if (variant.atomics == ATOMICS_FAR || !is_in(race->where, &config.coherence))
+		config.coherence.atomics = variant.atomics;
+		if (!is_in(race->where, &config.coherence))
 			continue;
 		expect_right(race, &config);
 		for (int p = 0; p < PLANTS && race->plants[p].row.at; p++) {
-			if (!is_in(race->plants[p].where, &config.coherence) ||
+			if (!is_in(race->plants[p].where | (race->where & FAR),
+				   &config.coherence) ||
 			    !has_row(&config, &race->plants[p].row))
 				continue;
 			planted[p]++;
