@@ -26,13 +26,6 @@ void audit_read(struct coherence *coherence, const struct copy *copy, const stru
 			 (unsigned long long)value);
 }
 
-void audit_write(struct coherence *coherence, struct copy *copy, const struct origin *where,
-		 uint64_t value)
-{
-	(void)coherence;
-	memcpy(copy->line->golden + where->offset, &value, where->size);
-}
-
 /* "1 4 7": the cores whose copies may be read and not written. */
 static void list_readers(struct coherence *coherence, const struct line *line, char *text,
 			 size_t size)

@@ -282,8 +282,6 @@ void cache_settle(struct coherence *coherence, struct core *core, uint64_t line_
  */
 void audit_read(struct coherence *coherence, const struct copy *copy, const struct origin *where,
 		uint64_t value);
-void audit_write(struct coherence *coherence, struct copy *copy, const struct origin *where,
-		 uint64_t value);
 void audit_state(struct coherence *coherence, struct copy *copy, enum cache_state old);
 /* The home is about to do an operation: no copy may be left to read. */
 void audit_operate(struct coherence *coherence, struct line *line);
@@ -322,7 +320,7 @@ static inline void copy_write(struct coherence *coherence, struct copy *copy,
 	else
 		memcpy(copy->data + where->offset, &value, where->size);
 	if (__builtin_expect(coherence->config.paranoid, 0))
-		audit_write(coherence, copy, where, value);
+		memcpy(copy->line->golden + where->offset, &value, where->size);
 }
 
 /* Takes the earliest event of all and moves `now` there. NULL when nothing is under way. */

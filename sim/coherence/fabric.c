@@ -142,7 +142,7 @@ static void derive(struct fabric *fabric, const struct fabric_timing *t, struct 
 static void find_extremes(struct fabric *fabric)
 {
 	size_t pairs = (size_t)fabric->cores * fabric->cores;
-	uint64_t least = fabric->request, most = fabric->request;
+	uint64_t least = fabric->request, most = least;
 
 	for (int across = 0; across < 2; across++) {
 		const uint64_t home[] = { fabric->clean[across], fabric->dram[across],
