@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/plot_results.h"
+#include "config/file.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a file: lists of next to nothing take fifty times their text in memory. */
+enum { FILE_LIMIT = 8 << 20 };
 
 /* The largest number that a picture takes: ten years of one CPU's cycles. */
 #define NUMBER_LIMIT 1e18
@@ -388,43 +390,42 @@ static bool check_results(struct reader *reader)
 	return true;
 }
 
-static json_t *load_json(const char *file, struct error *error)
+static json_t *parse_json(const char *file, const char *text, size_t length, struct error *error)
 {
 	json_error_t parse;
-	FILE *stream = fopen(file, "r");
+	json_t *root =
+		json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &parse);
 
-	if (!stream) {
-		error_set(error, "%s: %s", file, strerror(errno));
-		return NULL;
-	}
-	errno = 0;
-	json_t *root = json_loadf(stream, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &parse);
-	if (!root && ferror(stream))
-		error_set(error, "%s: %s", file, strerror(errno));
-	fclose(stream);
-	if (root || error->text[0])
-		return root;
-
-	for (char *c = parse.text; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = ' ';
-	error_at(error, file, (unsigned)parse.line, (unsigned)(parse.column > 0 ? parse.column : 1),
-		 "%s", parse.text);
-	return NULL;
+	if (!root)
+		error_at(error, file, (unsigned)(parse.line > 0 ? parse.line : 1),
+			 (unsigned)(parse.column > 0 ? parse.column : 1), "%s", parse.text);
+	return root;
 }
 
-bool plot_results_read(const char *file, struct plot_results *results, struct error *error)
+bool plot_results_parse(const char *file, const char *text, size_t length,
+			struct plot_results *results, struct error *error)
 {
 	struct reader reader = { results, error };
 
-	memset(results, 0, sizeof(*results));
-	results->file = file;
-	results->root = load_json(file, error);
+	*results = (struct plot_results){ .file = file };
+	if (length > FILE_LIMIT)
+		return file_too_long(file, FILE_LIMIT, error);
+	results->root = parse_json(file, text, length, error);
 	if (results->root && read_object(&reader, results->root, &results_shape, results, NULL) &&
 	    check_results(&reader))
 		return true;
 	plot_results_free(results);
 	return false;
+}
+
+bool plot_results_read(const char *file, struct plot_results *results, struct error *error)
+{
+	size_t length;
+	char *text = file_read(file, FILE_LIMIT, &length, error);
+	bool done = text && plot_results_parse(file, text, length, results, error);
+
+	free(text);
+	return done;
 }
 
 void plot_results_free(struct plot_results *results)

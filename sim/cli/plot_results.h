@@ -72,10 +72,13 @@ struct plot_results {
 	struct plot_block *blocks; /* own the lists */
 };
 
-/* Reads a results file. False with *error set, one line `file: place: what was expected`, where it
- * cannot be read, is no JSON, or holds a wrong type, a missing key or a number out of range; then
- * nothing is left to free. `file` must outlive the results. */
+/* Reads a results file of at most 8 MiB. False with *error set, one line `file: place: what was
+ * expected`, where it cannot be read, is no JSON, or holds a wrong type, a missing key or a number
+ * out of range; then nothing is left to free. `file` must outlive the results. */
 bool plot_results_read(const char *file, struct plot_results *results, struct error *error);
+/* The same from memory; `file` stands for the file in messages. */
+bool plot_results_parse(const char *file, const char *text, size_t length,
+			struct plot_results *results, struct error *error);
 void plot_results_free(struct plot_results *results);
 
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config/yaml.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "config/file.h"
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yaml.h>
 
 enum {
@@ -331,7 +328,7 @@ struct document *document_parse(const char *name, const char *text, size_t lengt
 	bool good;
 
 	if (length > FILE_LIMIT) {
-		error_at(error, name, 1, 1, "too long, expected at most 1 MiB");
+		file_too_long(name, FILE_LIMIT, error);
 		return NULL;
 	}
 	if (length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
@@ -358,49 +355,13 @@ struct document *document_parse(const char *name, const char *text, size_t lengt
 
 /* ---- files ---- */
 
-/* Looks before it opens: to open a FIFO or a device is an act already. */
-static int file_open(const char *path, struct error *error)
-{
-	struct stat status;
-	int file;
-
-	if (stat(path, &status))
-		return error_set(error, "%s: %s", path, strerror(errno)), -1;
-	if (!S_ISREG(status.st_mode))
-		return error_set(error, "%s: not a regular file, expected one", path), -1;
-	file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (file < 0)
-		return error_set(error, "%s: %s", path, strerror(errno)), -1;
-	if (!fstat(file, &status) && S_ISREG(status.st_mode))
-		return file;
-	close(file);
-	return error_set(error, "%s: not a regular file, expected one", path), -1;
-}
-
 struct document *document_load(const char *path, struct error *error)
 {
-	struct document *document = NULL;
-	int file = file_open(path, error);
-	char *text = file < 0 ? NULL : malloc(FILE_LIMIT + 1);
-	size_t length = 0;
-	ssize_t got = 0;
+	size_t length;
+	char *text = file_read(path, FILE_LIMIT, &length, error);
+	struct document *document = text ? document_parse(path, text, length, error) : NULL;
 
-	if (file < 0)
-		return NULL;
-	/* One byte more than allowed tells a file that is too long, or grows, from one that fits.
-	 */
-	while (text && length < FILE_LIMIT + 1) {
-		got = read(file, text + length, FILE_LIMIT + 1 - length);
-		if (got <= 0)
-			break;
-		length += (size_t)got;
-	}
-	if (!text || got < 0)
-		error_set(error, "%s: %s", path, strerror(errno));
-	else
-		document = document_parse(path, text, length, error);
 	free(text);
-	close(file);
 	return document;
 }
 

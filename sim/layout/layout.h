@@ -52,6 +52,16 @@ bool layout_add(struct layout *layout, const char *prefix, const char *name, uin
 /* clang-format on */
 struct layout *layout_load(const char *directory, const char *name, const struct node *at,
 			   struct error *error);
+
+/* The same with documents from elsewhere than a directory: `find` returns the one of this name,
+ * which is freed then, or NULL with *error set. */
+struct layout_source {
+	struct document *(*find)(const void *context, const char *name, const struct node *at,
+				 struct error *error);
+	const void *context;
+};
+struct layout *layout_read(const struct layout_source *source, const char *name,
+			   const struct node *at, struct error *error);
 void layout_free(struct layout *layout);
 
 /* The field with this dotted name, or NULL. */

@@ -24,7 +24,7 @@ struct nested {
 };
 
 struct loader {
-	const char *directory;
+	const struct layout_source *source;
 	struct nested *all;
 	unsigned depth;
 	struct error *error;
@@ -173,66 +173,13 @@ static bool entries_are_apart(struct entry *entries, size_t count, struct error 
 	return true;
 }
 
-/* ---- files ---- */
+/* ---- from documents ---- */
 
 static bool ends_in_yaml(const char *name)
 {
 	size_t length = strlen(name);
 
 	return length > 5 && !strcmp(name + length - 5, ".yaml");
-}
-
-static int is_layout_file(const struct dirent *entry)
-{
-	return ends_in_yaml(entry->d_name);
-}
-
-static bool layout_missing(const struct loader *loader, const char *name, const struct node *at)
-{
-	struct dirent **files;
-	int count = scandir(loader->directory, &files, is_layout_file, alphasort);
-	const char *near = NULL,
-		   **names = calloc((size_t)(count > 0 ? count : 0) + 1, sizeof(*names));
-	char text[384];
-
-	for (int i = 0; i < count && names; i++) {
-		files[i]->d_name[strlen(files[i]->d_name) - 5] = '\0';
-		names[i] = files[i]->d_name;
-	}
-	near = names ? nearest(name, names) : NULL;
-	snprintf(text, sizeof(text), "no layout '%.100s' in %.100s, %s%.100s%s", name,
-		 loader->directory, near ? "did you mean '" : "expected the name of a file there",
-		 near ? near : "", near ? "'?" : "");
-	for (int i = 0; i < count; i++)
-		free(files[i]);
-	if (count >= 0)
-		free(files);
-	free(names);
-	return at ? node_error(at, loader->error, "%s", text)
-		  : error_set(loader->error, "%s", text);
-}
-
-static struct document *file_load(const struct loader *loader, const char *name,
-				  const struct node *at)
-{
-	struct document *document = NULL;
-	char *path;
-
-	if (ends_in_yaml(name) && at && access(name, F_OK))
-		return node_error(at, loader->error, "no file '%.200s', expected a layout", name),
-		       NULL;
-	if (ends_in_yaml(name))
-		return document_load(name, loader->error);
-	if (asprintf(&path, "%s/%s.yaml", loader->directory, name) < 0) {
-		error_set(loader->error, "out of memory");
-		return NULL;
-	}
-	if (strchr(name, '/') || access(path, F_OK))
-		layout_missing(loader, name, at);
-	else
-		document = document_load(path, loader->error);
-	free(path);
-	return document;
 }
 
 static const struct layout *nested_load(struct loader *loader, const char *name,
@@ -294,7 +241,8 @@ static bool fields_open(struct loader *loader, const struct node *fields, struct
 
 static struct layout *file_read(struct loader *loader, const char *name, const struct node *at)
 {
-	struct document *document = file_load(loader, name, at);
+	const struct layout_source *source = loader->source;
+	struct document *document = source->find(source->context, name, at, loader->error);
 	struct header header;
 	struct layout *layout = NULL;
 
@@ -344,10 +292,10 @@ static const struct layout *nested_load(struct loader *loader, const char *name,
 	return nested->layout;
 }
 
-struct layout *layout_load(const char *directory, const char *name, const struct node *at,
-			   struct error *error)
+struct layout *layout_read(const struct layout_source *source, const char *name,
+			   const struct node *at, struct error *error)
 {
-	struct loader loader = { .directory = directory, .error = error };
+	struct loader loader = { .source = source, .error = error };
 	struct layout *layout = (struct layout *)nested_load(&loader, name, at);
 
 	for (struct nested *nested = loader.all, *next; nested; nested = next) {
@@ -358,4 +306,65 @@ struct layout *layout_load(const char *directory, const char *name, const struct
 		free(nested);
 	}
 	return layout;
+}
+
+/* ---- from files ---- */
+
+static int is_layout_file(const struct dirent *entry)
+{
+	return ends_in_yaml(entry->d_name);
+}
+
+static bool layout_missing(const char *directory, const char *name, const struct node *at,
+			   struct error *error)
+{
+	struct dirent **files;
+	int count = scandir(directory, &files, is_layout_file, alphasort);
+	const char *near = NULL,
+		   **names = calloc((size_t)(count > 0 ? count : 0) + 1, sizeof(*names));
+	char text[384];
+
+	for (int i = 0; i < count && names; i++) {
+		files[i]->d_name[strlen(files[i]->d_name) - 5] = '\0';
+		names[i] = files[i]->d_name;
+	}
+	near = names ? nearest(name, names) : NULL;
+	snprintf(text, sizeof(text), "no layout '%.100s' in %.100s, %s%.100s%s", name, directory,
+		 near ? "did you mean '" : "expected the name of a file there", near ? near : "",
+		 near ? "'?" : "");
+	for (int i = 0; i < count; i++)
+		free(files[i]);
+	if (count >= 0)
+		free(files);
+	free(names);
+	return at ? node_error(at, error, "%s", text) : error_set(error, "%s", text);
+}
+
+static struct document *file_find(const void *context, const char *name, const struct node *at,
+				  struct error *error)
+{
+	const char *directory = context;
+	struct document *document = NULL;
+	char *path;
+
+	if (ends_in_yaml(name) && at && access(name, F_OK))
+		return node_error(at, error, "no file '%.200s', expected a layout", name), NULL;
+	if (ends_in_yaml(name))
+		return document_load(name, error);
+	if (asprintf(&path, "%s/%s.yaml", directory, name) < 0) {
+		error_set(error, "out of memory");
+		return NULL;
+	}
+	if (strchr(name, '/') || access(path, F_OK))
+		layout_missing(directory, name, at, error);
+	else
+		document = document_load(path, error);
+	free(path);
+	return document;
+}
+
+struct layout *layout_load(const char *directory, const char *name, const struct node *at,
+			   struct error *error)
+{
+	return layout_read(&(struct layout_source){ file_find, directory }, name, at, error);
 }
