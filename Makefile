@@ -35,6 +35,9 @@ LIB_SRC  = $(wildcard $(addsuffix *.c,$(LIB_DIRS)) $(addsuffix *.S,$(LIB_DIRS)))
 CLI_SRC  = $(wildcard sim/cli/*.c)
 UNIT_SRC = $(wildcard tests/unit/*.c)
 BENCH_SRC = $(wildcard tests/bench/*.c)
+# A fuzz target is one file, fuzz_NAME.c, over the library and what of the command reads files.
+FUZZ    ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_CLI = $(wildcard sim/cli/plot_*.c)
 C_FILES  = $(sort $(wildcard $(foreach dir,sim/* models tests/*,$(dir)/*.c $(dir)/*.h)))
 
 objects  = $(patsubst %,$(B)/obj/%.o,$(1))
@@ -51,7 +54,7 @@ LDLIBS   = -lyaml -ljansson -lm
 Q        = $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
-.PHONY: all demo check bench install uninstall clean format lint help
+.PHONY: all demo check fuzz bench install uninstall clean format lint help
 .DEFAULT_GOAL = all
 
 all: $(B)/hitm ## build the command, build/hitm, and its library, build/libhitm.a
@@ -70,6 +73,16 @@ $(B)/hitm $(B)/tests/unit $(B)/tests/bench: $(B)/libhitm.a
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/libhitm.a $(LDLIBS)
 
+# With libFuzzer in a build for it, SANITIZE=fuzzer-no-link,..., else with a driver that does without.
+LIBFUZZER = $(findstring fuzzer-no-link,$(SANITIZE))
+FUZZ_SRC = tests/fuzz/fuzz.c $(if $(LIBFUZZER),,tests/fuzz/driver.c) $(FUZZ_CLI)
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ:%=$(B)/fuzz/%)
+$(FUZZ:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/obj/tests/fuzz/fuzz_%.c.o $(call objects,$(FUZZ_SRC)) $(B)/libhitm.a
+	@echo "  LINK    $@"
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(if $(LIBFUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # C and assembly alike: build/obj/sim/engine/queue.c.o comes from sim/engine/queue.c.
 $(B)/obj/%.o: % $(B)/command
 	@echo "  CC      $<"
@@ -85,7 +98,8 @@ $(B)/command:
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$COMMAND" >$@
 
--include $(patsubst %.o,%.d,$(call objects,$(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(BENCH_SRC)))
+-include $(patsubst %.o,%.d,$(call objects,$(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(BENCH_SRC) \
+	$(wildcard tests/fuzz/*.c)))
 
 # --- What is done with them ------------------------------------------------------------------------
 
@@ -107,6 +121,13 @@ check: setup-check ## install what is missing, build, and run every test (TESTS=
 TEST_ENV = HITM=$(B)/hitm $(if $(findstring undefined,$(SANITIZE)),UBSAN_OPTIONS=print_stacktrace=1) \
 	$(if $(findstring thread,$(SANITIZE)),$(if $(CLANG),\
 	TSAN_OPTIONS=ignore_noninstrumented_modules=1,OMP_THREAD_LIMIT=1))
+
+SECONDS  ?= 60
+FUZZ_SANITIZE ?= fuzzer-no-link,address,undefined
+fuzz: all ## run each fuzz target for SECONDS (60) with clang's libFuzzer; FUZZ="NAME..." some of them
+	@$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) setup-build
+	@$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzz-targets
+	@bash tests/fuzz/run build/$(FUZZ_SANITIZE)/fuzz $(SECONDS) $(FUZZ)
 
 bench: setup-build ## build and run the benchmarks
 	@$(MAKE) --no-print-directory $(B)/tests/bench

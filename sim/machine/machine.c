@@ -255,19 +255,34 @@ static bool explain_silence(struct machine *machine, struct error *error)
 	return true;
 }
 
+/* Threads that nobody counts for count into one array of all fields. */
+static struct field_counts *count_nowhere(struct machine *machine)
+{
+	struct field_counts *nowhere = calloc(UINT16_MAX + 1, sizeof(*nowhere));
+
+	for (uint32_t k = 0; nowhere && k < machine->thread_count; k++)
+		if (!machine->threads[k]->counts)
+			machine->threads[k]->counts = nowhere;
+	return nowhere;
+}
+
+static bool is_counted(const struct machine *machine)
+{
+	for (uint32_t k = 0; k < machine->thread_count; k++)
+		if (!machine->threads[k]->counts)
+			return false;
+	return true;
+}
+
 bool machine_run(struct machine *machine, struct error *error)
 {
 	struct coherence *coherence = machine->coherence;
 	struct field_counts *nowhere = NULL;
 	struct message *message = NULL;
 
+	if (!is_counted(machine) && !(nowhere = count_nowhere(machine)))
+		return error_set(error, "out of memory");
 	for (uint32_t k = 0; k < machine->thread_count; k++) {
-		if (!machine->threads[k]->counts && !nowhere)
-			nowhere = calloc(UINT16_MAX + 1, sizeof(*nowhere));
-		if (!machine->threads[k]->counts && !nowhere)
-			return error_set(error, "out of memory");
-		if (!machine->threads[k]->counts)
-			machine->threads[k]->counts = nowhere;
 		machine->threads[k]->blocked = BLOCKED_TURN;
 		thread_wake_at(machine->threads[k], 0, 0);
 	}
@@ -277,7 +292,7 @@ bool machine_run(struct machine *machine, struct error *error)
 		handle(machine, message);
 		watch(machine);
 	}
-	for (uint32_t k = 0; k < machine->thread_count; k++)
+	for (uint32_t k = 0; nowhere && k < machine->thread_count; k++)
 		if (machine->threads[k]->counts == nowhere)
 			machine->threads[k]->counts = NULL;
 	free(nowhere);
