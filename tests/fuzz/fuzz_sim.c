@@ -79,7 +79,8 @@ static void take_timing(struct program *program, struct fabric_timing *t)
 
 static void take_machine(struct program *program, struct machine_config *config)
 {
-	uint32_t variant = take(program, 256), shape = take(program, 256);
+	struct protocol_variant variant = protocol_variant_at(take(program, PROTOCOL_VARIANTS));
+	uint32_t order = take(program, 256), shape = take(program, 256);
 
 	*config = (struct machine_config){
 		.name = "fuzz",
@@ -92,10 +93,12 @@ static void take_machine(struct program *program, struct machine_config *config)
 			       .l2 = { 1, 3, 14 },
 			       .llc_sets = 1,
 			       .llc_ways = 1 + (shape >> 3 & 3),
-			       .eviction = (enum s_eviction)(variant & 1),
-			       .home = (enum home_kind)(variant >> 1 & 1),
-			       .discipline = (enum discipline)((variant >> 2 & 3) % 3),
-			       .batch = 1 + (variant >> 4),
+			       .protocol = variant.protocol,
+			       .eviction = variant.eviction,
+			       .home = variant.home,
+			       .atomics = variant.atomics,
+			       .discipline = (enum discipline)(order % 3),
+			       .batch = 1 + order / 32,
 			       .paranoid = true,
 			       .seed = shape },
 		.locked_rmw = 1 + take(program, 32),
