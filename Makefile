@@ -83,6 +83,13 @@ $(FUZZ:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/obj/tests/fuzz/fuzz_%.c.o $(call object
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(if $(LIBFUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Preloaded, it makes the command's calls to the system fail. A sanitizer would have to come before it.
+FAULTS   = $(if $(SANITIZE),,$(B)/tests/faults.so)
+$(B)/tests/faults.so: tests/faults/faults.c $(B)/command
+	@echo "  LINK    $@"
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -shared -fPIC -o $@ $<
+
 # C and assembly alike: build/obj/sim/engine/queue.c.o comes from sim/engine/queue.c.
 $(B)/obj/%.o: % $(B)/command
 	@echo "  CC      $<"
@@ -113,7 +120,7 @@ demo: setup-demo ## install what is missing, build, predict the 2022 memcg serie
 	@echo "where the time went, and which field cost which: $(DEMO)/report-*.txt"
 
 check: setup-check ## install what is missing, build, and run every test (TESTS=... some of them)
-	@$(MAKE) --no-print-directory all $(B)/tests/unit
+	@$(MAKE) --no-print-directory all $(B)/tests/unit $(FAULTS)
 	$(strip $(TEST_ENV)) $(B)/tests/unit $(TESTS)
 
 # tests/*/*.sh find the command under test in $HITM. gcc's OpenMP looks like races to the thread

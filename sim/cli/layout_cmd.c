@@ -163,8 +163,7 @@ static void show_json(const struct layout *layout, uint32_t line)
 			 (json_int_t)layout->align, "line", (json_int_t)line, "lines",
 			 (json_int_t)line_count(layout, line), "padding",
 			 (json_int_t)(layout->size - walk.end), "fields", fields, "holes", holes);
-	json_dumpf(json, stdout, JSON_INDENT(1));
-	putchar('\n');
+	output_json(stdout, json, &(struct error){ "" });
 	json_decref(json);
 }
 
@@ -204,7 +203,7 @@ static bool check(const struct command *command, int count, char **names, struct
 		if (layout)
 			printf("%s: ok\n", names[k]);
 		else
-			fprintf(stderr, "%s\n", bad.text);
+			complain(&bad);
 		sound &= layout != NULL;
 		layout_free(layout);
 	}
@@ -292,6 +291,6 @@ int cli_layout(int argc, char **argv)
 	bool done = run(&command, argc, argv, &error);
 
 	if (error.text[0])
-		fprintf(stderr, "%s\n", error.text);
+		complain(&error);
 	return done ? STATUS_DONE : STATUS_REFUSED;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/list.h"
+#include "cli/output.h"
 #include "cli/paths.h"
 #include "config/schema.h"
 #include "workload/workload.h"
@@ -142,7 +143,7 @@ static bool list_files(const struct kind *kind, struct entries *entries, struct 
 		struct error bad = { "" };
 
 		if (!list_file(kind, directory, files[k]->d_name, entries, &bad)) {
-			fprintf(stderr, "%s\n", bad.text);
+			complain(&bad);
 			sound = false;
 		}
 		free(files[k]);
@@ -239,6 +240,6 @@ int cli_list(int argc, char **argv)
 	bool done = command(argc, argv, &error);
 
 	if (error.text[0])
-		fprintf(stderr, "%s\n", error.text);
+		complain(&error);
 	return done ? STATUS_DONE : STATUS_REFUSED;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/layout_cmd.h"
 #include "cli/list.h"
+#include "cli/memory.h"
+#include "cli/output.h"
 #include "cli/plot.h"
 #include "cli/probe.h"
 #include "cli/run.h"
@@ -35,7 +37,7 @@ static void print_help(FILE *out)
 	      out);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 
@@ -56,4 +58,19 @@ int main(int argc, char **argv)
 			return subcommands[k].run(argc - 1, argv + 1);
 	fprintf(stderr, "hitm: no command '%.40s'; hitm -h lists them\n", name);
 	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct error error = { "" };
+	int status;
+
+	memory_watch();
+	status = run(argc, argv);
+	if (status == 0 && !(memory_sufficed(&error) && output_flush(&error))) {
+		complain(&error);
+		status = 2;
+	}
+	memory_release_reserve();
+	return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/output.h"
+#include "cli/memory.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,11 +39,38 @@ bool output_close(struct output *output, struct error *error)
 {
 	bool written = !ferror(output->file);
 
-	if (fclose(output->file) == 0 && written && rename(output->unfinished, output->path) == 0)
+	if (fclose(output->file) == 0 && written && !error->text[0] &&
+	    rename(output->unfinished, output->path) == 0)
 		return true;
 	error_set(error, "%s: %s", output->path, strerror(errno));
 	unlink(output->unfinished);
 	return false;
+}
+
+void complain(const struct error *error)
+{
+	struct error memory = { "" };
+	const char *text = memory_sufficed(&memory) ? error->text : memory.text;
+
+	fprintf(stderr, "%s%s\n", strchr(text, ':') ? "" : "hitm: ", text);
+}
+
+bool output_flush(struct error *error)
+{
+	bool written = !ferror(stdout);
+
+	if (fflush(stdout) == 0 && written)
+		return true;
+	return error_set(error, "hitm: standard output: %s", strerror(errno));
+}
+
+bool output_json(FILE *file, const json_t *json, struct error *error)
+{
+	if (json && json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0)
+		fputc('\n', file);
+	else if (!ferror(file))
+		return error_set(error, "out of memory");
+	return true;
 }
 
 bool output_format_read(const char *command, const char *text, enum output_format *format,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
 #include "cli/plot.h"
+#include "cli/output.h"
 #include "cli/paths.h"
 #include "cli/plot_pictures.h"
 
@@ -63,6 +64,7 @@ struct command {
 	char directory[3072]; /* where the pictures go */
 	char work[3200]; /* inside it: same file system, so that a rename puts a picture in place at
 			    once */
+	DIR *open_work;  /* NULL: there is none to remove */
 	bool drawn[PICTURE_COUNT];
 };
 
@@ -179,22 +181,26 @@ static bool make_work(struct command *command, struct error *error)
 	if (!make_directories(command->directory, error))
 		return false;
 	snprintf(command->work, sizeof(command->work), "%s/.hitm-plot-XXXXXX", command->directory);
-	if (mkdtemp(command->work))
+	if (!mkdtemp(command->work))
+		return error_set(error, "%s: %s", command->directory, strerror(errno));
+	command->open_work = opendir(command->work);
+	if (command->open_work)
 		return true;
-	command->work[0] = '\0';
-	return error_set(error, "%s: %s", command->directory, strerror(errno));
+	error_set(error, "%s: %s", command->work, strerror(errno));
+	rmdir(command->work);
+	return false;
 }
 
 static void remove_work(const struct command *command)
 {
-	DIR *directory = command->work[0] ? opendir(command->work) : NULL;
 	const struct dirent *entry;
 
-	if (!directory)
+	if (!command->open_work)
 		return;
-	while ((entry = readdir(directory)))
-		unlinkat(dirfd(directory), entry->d_name, 0); /* "." and ".." refuse */
-	closedir(directory);
+	rewinddir(command->open_work);
+	while ((entry = readdir(command->open_work)))
+		unlinkat(dirfd(command->open_work), entry->d_name, 0); /* "." and ".." refuse */
+	closedir(command->open_work);
 	rmdir(command->work);
 }
 
@@ -363,10 +369,9 @@ static int plot(struct command *command, int argc, char **argv, struct error *er
 	if (!read_results(command, argc - optind, argv + optind, error) ||
 	    !make_work(command, error) || !write_data(command, error))
 		return STATUS_REFUSED;
-	if (!for_each_picture(command, draw, error) ||
-	    !for_each_picture(command, put_in_place, error))
+	if (!for_each_picture(command, draw, error))
 		return STATUS_FAILED;
-	return STATUS_DONE;
+	return for_each_picture(command, put_in_place, error) ? STATUS_DONE : STATUS_REFUSED;
 }
 
 int cli_plot(int argc, char **argv)
@@ -376,7 +381,7 @@ int cli_plot(int argc, char **argv)
 	int status = plot(&command, argc, argv, &error);
 
 	if (error.text[0])
-		fprintf(stderr, "%s\n", error.text);
+		complain(&error);
 	remove_work(&command);
 	for (size_t i = 0; i < command.result_count; i++)
 		plot_results_free(&command.results[i]);

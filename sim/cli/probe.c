@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/probe.h"
+#include "cli/output.h"
 #include "cli/paths.h"
 #include "machine/machine_file.h"
 #include "workload/probe.h"
@@ -437,6 +438,7 @@ static bool print_json(const struct command *command, struct error *error)
 {
 	json_t *effective = machine_file_json(document_root(command->document), error);
 	json_t *json, *figures = json_array();
+	bool done;
 
 	if (!effective) {
 		json_decref(figures);
@@ -448,10 +450,9 @@ static bool print_json(const struct command *command, struct error *error)
 	json = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "schema", "hitm-probe/1", "hitm",
 			 HITM_VERSION, "machine", command->config.name, "seed",
 			 (json_int_t)command->seed, "effective", effective, "figures", figures);
-	json_dumpf(json, stdout, JSON_INDENT(1));
-	putchar('\n');
+	done = output_json(stdout, json, error);
 	json_decref(json);
-	return true;
+	return done;
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -495,7 +496,7 @@ int cli_probe(int argc, char **argv)
 	bool done = probe(&command, argc, argv, &error);
 
 	if (!done)
-		fprintf(stderr, "%s\n", error.text);
+		complain(&error);
 	document_free(command.document);
 	free(command.rows);
 	return done ? STATUS_DONE : STATUS_REFUSED;

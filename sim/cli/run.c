@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/run.h"
+#include "cli/memory.h"
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "machine/machine_file.h"
@@ -238,8 +239,7 @@ static bool write_results(const struct command *command, const json_t *results, 
 	snprintf(name, sizeof(name), "results-%s.json", machine);
 	if (!output_open(&output, command->out, name, error))
 		return false;
-	json_dumpf(results, output.file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-	fputc('\n', output.file);
+	output_json(output.file, results, error);
 	if (!output_close(&output, error))
 		return false;
 	snprintf(name, sizeof(name), "report-%s.txt", machine);
@@ -263,8 +263,7 @@ static void print_results(const struct command *command, const json_t *results)
 				json_string_value(json_object_get(results, "baseline")));
 		break;
 	case OUTPUT_JSON:
-		json_dumpf(results, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-		putchar('\n');
+		output_json(stdout, results, &(struct error){ "" });
 		break;
 	case OUTPUT_CSV:
 		report_csv(stdout, results);
@@ -370,7 +369,7 @@ static bool run_setting(struct setting *setting, const struct command *command, 
 		experiment.scaling = NULL;
 	if (done) {
 		results = experiment_run(&experiment, setting->machine, &command->options, error);
-		done = results && write_results(command, results, error);
+		done = memory_sufficed(error) && results && write_results(command, results, error);
 	}
 	if (done)
 		print_results(command, results);
@@ -390,7 +389,8 @@ static bool run_machine(const struct document *original, const char *name, const
 	if (!command->options.quiet && isatty(STDERR_FILENO))
 		fprintf(stderr, "simulating %s ...\n", name);
 	setting.experiment = document_copy(original);
-	done = setting.experiment && apply_sets(command, &setting, error);
+	done = setting.experiment || error_set(error, "out of memory");
+	done = done && apply_sets(command, &setting, error);
 	if (done)
 		done = command->ablations ? run_ablations(&setting, command, error)
 					  : run_setting(&setting, command, error);
@@ -457,7 +457,7 @@ int cli_run(int argc, char **argv)
 	data_path(command.layouts, sizeof(command.layouts), "configs/layouts");
 	command.options.run.layout_directory = command.layouts;
 	if (!read_command(&command, argc, argv, &error)) {
-		fprintf(stderr, "%s\n", error.text);
+		complain(&error);
 		return 2;
 	}
 	if (command.only_help) {
@@ -465,7 +465,7 @@ int cli_run(int argc, char **argv)
 		return 0;
 	}
 	if (!run_machines(&command, &error)) {
-		fprintf(stderr, "%s\n", error.text);
+		complain(&error);
 		return 2;
 	}
 	return 0;

@@ -12,14 +12,16 @@ struct chunk {
 	struct chunk *next;
 };
 
-/* Memory that lives as long as the coherence system. The simulator cannot go on without it. */
+/* Memory that lives as long as the coherence system. NULL only outside a run. */
 static void *chunk_new(struct coherence *coherence, size_t size)
 {
 	struct chunk *chunk = calloc(1, sizeof(*chunk) + size);
 
 	if (!chunk) {
-		fputs("hitm: out of memory\n", stderr);
-		exit(2);
+		error_set(&coherence->defect, "out of memory");
+		if (coherence->client.give_up)
+			coherence->client.give_up(coherence->client.context);
+		return NULL;
 	}
 	chunk->next = coherence->chunks;
 	coherence->chunks = chunk;
@@ -47,8 +49,10 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 	struct coherence *coherence = calloc(1, sizeof(*coherence));
 	bool complete;
 
-	if (!coherence)
+	if (!coherence) {
+		fabric_free(fabric);
 		return NULL;
+	}
 	coherence->config = *config;
 	coherence->fabric = fabric;
 	coherence->client = *client;
@@ -140,6 +144,8 @@ static struct line *line_new(struct coherence *coherence, uint64_t address)
 	struct line *line = chunk_new(coherence, sizeof(*line));
 	size_t slot;
 
+	if (!line)
+		return NULL;
 	if (coherence->line_count >= coherence->table_size)
 		table_grow(coherence);
 	slot = table_slot(coherence, address);
@@ -165,7 +171,10 @@ struct line *coherence_line(struct coherence *coherence, uint64_t address)
 
 void coherence_set_home(struct coherence *coherence, uint64_t address, uint32_t socket)
 {
-	coherence_line(coherence, address)->socket = (uint8_t)socket;
+	struct line *line = coherence_line(coherence, address);
+
+	if (line)
+		line->socket = (uint8_t)socket;
 }
 
 void coherence_poke(struct coherence *coherence, uint64_t address, const void *data, size_t size)
@@ -175,6 +184,8 @@ void coherence_poke(struct coherence *coherence, uint64_t address, const void *d
 	for (size_t k = 0; k < size; k++) {
 		struct line *line = coherence_line(coherence, address + k);
 
+		if (!line)
+			return;
 		line->memory[address + k - line->address] = from[k];
 		line->golden[address + k - line->address] = from[k];
 	}
@@ -186,8 +197,10 @@ void coherence_peek(struct coherence *coherence, uint64_t address, void *data, s
 
 	for (size_t k = 0; k < size; k++) {
 		struct line *line = coherence_line(coherence, address + k);
-		const uint8_t *from = line->memory;
+		const uint8_t *from = line ? line->memory : NULL;
 
+		if (!line)
+			return;
 		if (line->owner != NOBODY) {
 			struct copy *copy = cache_find(coherence, &coherence->cores[line->owner],
 						       line->address);

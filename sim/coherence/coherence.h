@@ -65,6 +65,8 @@ struct client {
 	/* The core's copy can no longer be read: what its threads have read from it early is to be
 	 * read again. */
 	void (*lost)(void *context, uint32_t core, uint64_t line_address);
+	/* There is no memory to go on with. Does not return while a run is under way. */
+	void (*give_up)(void *context);
 };
 
 enum loss { LOSS_INVALIDATED, LOSS_DOWNGRADED, LOSS_EVICTED };
@@ -223,12 +225,13 @@ struct coherence {
 	enum defect defect_kind;
 };
 
-/* Takes over the fabric. NULL without memory. */
+/* Takes over the fabric, also where it returns NULL, without memory. */
 struct coherence *coherence_new(const struct coherence_config *config, struct fabric *fabric,
 				const struct client *client);
 void coherence_free(struct coherence *coherence);
 
-/* The line that holds a byte; a new one is homed in socket 0. */
+/* The line that holds a byte; a new one is homed in socket 0. NULL only without memory and outside a run;
+ * `defect` is set then. */
 struct line *coherence_line(struct coherence *coherence, uint64_t address);
 
 /* Places a line's initial memory, before the run. */

@@ -121,6 +121,8 @@ static bool parser_error(struct builder *builder)
 	const yaml_parser_t *parser = &builder->parser;
 	size_t line = parser->problem_mark.line, column = parser->problem_mark.column;
 
+	if (parser->error == YAML_MEMORY_ERROR)
+		return error_set(builder->error, "out of memory");
 	if (parser->error == YAML_READER_ERROR) {
 		line = column = 0;
 		for (size_t i = 0; i < parser->problem_offset; i++) {
@@ -131,7 +133,7 @@ static bool parser_error(struct builder *builder)
 		}
 	}
 	return error_at(builder->error, builder->file, (unsigned)line + 1, (unsigned)column + 1,
-			"not YAML: %s%s%s", parser->problem ? parser->problem : "out of memory",
+			"not YAML: %s%s%s", parser->problem ? parser->problem : "",
 			parser->context ? " " : "", parser->context ? parser->context : "");
 }
 

@@ -42,7 +42,8 @@ struct machine *machine_new(const struct machine_config *config, struct error *e
 	struct fabric *fabric;
 	struct client client = { .perform = thread_perform,
 				 .operate = thread_operate,
-				 .lost = thread_lost };
+				 .lost = thread_lost,
+				 .give_up = machine_give_up };
 
 	if (!consistent(config, error))
 		return NULL;
@@ -61,9 +62,9 @@ struct machine *machine_new(const struct machine_config *config, struct error *e
 		free(machine);
 		return NULL;
 	}
-	machine->coherence = coherence_new(&config->coherence, fabric, &client);
 	machine->threads = calloc((size_t)fabric->cores * config->smt, sizeof(*machine->threads));
 	machine->on_core = calloc(fabric->cores, sizeof(*machine->on_core));
+	machine->coherence = coherence_new(&config->coherence, fabric, &client);
 	if (!machine->coherence || !machine->threads || !machine->on_core) {
 		error_set(error, "out of memory");
 		machine_free(machine);
@@ -274,31 +275,66 @@ static bool is_counted(const struct machine *machine)
 	return true;
 }
 
-bool machine_run(struct machine *machine, struct error *error)
+/* Runs events until it may stop. Returns false where threads wait and nothing is under way. */
+static bool run_events(struct machine *machine)
 {
 	struct coherence *coherence = machine->coherence;
-	struct field_counts *nowhere = NULL;
-	struct message *message = NULL;
 
-	if (!is_counted(machine) && !(nowhere = count_nowhere(machine)))
-		return error_set(error, "out of memory");
 	for (uint32_t k = 0; k < machine->thread_count; k++) {
 		machine->threads[k]->blocked = BLOCKED_TURN;
 		thread_wake_at(machine->threads[k], 0, 0);
 	}
 	machine->patience = patience(machine);
-	while (machine->running && !machine->stop && !coherence->defect.text[0] &&
-	       (message = coherence_next(coherence))) {
+	while (machine->running && !machine->stop && !coherence->defect.text[0]) {
+		struct message *message = coherence_next(coherence);
+
+		if (!message)
+			return false;
 		handle(machine, message);
 		watch(machine);
 	}
+	return true;
+}
+
+/* Where memory runs out, a handler or a thread's body is left half-way: nothing but machine_free()
+ * may follow. A thread's stack is left from outside it. */
+void machine_give_up(void *context)
+{
+	struct machine *machine = context;
+
+	if (machine->current)
+		coroutine_yield(machine->current->coroutine);
+	else if (machine->way_out)
+		longjmp(*machine->way_out, 1);
+}
+
+static bool run_or_give_up(struct machine *machine)
+{
+	jmp_buf way_out;
+
+	machine->way_out = &way_out;
+	if (setjmp(way_out))
+		return true;
+	return run_events(machine);
+}
+
+bool machine_run(struct machine *machine, struct error *error)
+{
+	struct coherence *coherence = machine->coherence;
+	struct field_counts *nowhere = NULL;
+	bool went_on;
+
+	if (!is_counted(machine) && !(nowhere = count_nowhere(machine)))
+		return error_set(error, "out of memory");
+	went_on = run_or_give_up(machine);
+	machine->way_out = NULL;
 	for (uint32_t k = 0; nowhere && k < machine->thread_count; k++)
 		if (machine->threads[k]->counts == nowhere)
 			machine->threads[k]->counts = NULL;
 	free(nowhere);
 	if (coherence->defect.text[0])
 		return error_set(error, "%s", coherence->defect.text);
-	return message || !machine->running ? true : explain_silence(machine, error);
+	return went_on || explain_silence(machine, error);
 }
 
 bool machine_rest(struct machine *machine, struct error *error)

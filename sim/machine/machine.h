@@ -5,6 +5,7 @@
 #define MACHINE_MACHINE_H
 
 #include "machine/thread.h"
+#include <setjmp.h>
 
 enum { MACHINE_CPUS_MAX = 2048 };
 
@@ -35,7 +36,9 @@ struct machine {
 	uint32_t running;        /* threads whose bodies have not returned */
 	uint64_t patience;       /* cycles after which a wait is a defect */
 	struct thread *ready, *replays;
-	bool stop; /* set by the meter: enough has been seen */
+	struct thread *current; /* whose body runs; NULL in the handling of events */
+	jmp_buf *way_out;       /* of a run that has no memory to go on with; NULL outside one */
+	bool stop;              /* set by the meter: enough has been seen */
 };
 
 /* A machine without threads. NULL with *error set where the configuration is at odds with itself.

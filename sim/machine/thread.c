@@ -68,7 +68,11 @@ void thread_run(struct thread *self)
 	if (self->time == self->settle_time)
 		cache_settle(self->machine->coherence, self->core, self->settle, self->time);
 	thread_look_ahead(self);
+	self->machine->current = self;
 	coroutine_resume(self->coroutine);
+	self->machine->current = NULL;
+	if (self->machine->coherence->defect.text[0])
+		machine_give_up(self->machine);
 	if (coroutine_finished(self->coroutine) && !self->finished) {
 		self->finished = true;
 		self->machine->running--;

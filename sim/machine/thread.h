@@ -165,5 +165,7 @@ void thread_wake(struct thread *thread);
 /* Asks again for loads whose early values were lost. */
 void thread_replay(struct thread *thread);
 void thread_signalled(struct thread *thread);
+/* Leaves the run from wherever it is, which only returns outside one. `defect` says why. */
+void machine_give_up(void *machine);
 
 #endif

@@ -115,7 +115,8 @@ static int by_queue(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* The lines that moved, those with the longest queues first. The caller frees the array. */
+/* The lines that moved, those with the longest queues first. The caller frees the array; NULL without
+ * memory. */
 static struct line **moved_lines(const struct measure *measure, size_t *count)
 {
 	const struct coherence *coherence = measure->machine->coherence;
@@ -178,10 +179,14 @@ static json_t *lines(const struct measure *measure, const struct memory *memory,
 {
 	size_t count;
 	struct line **moved = moved_lines(measure, &count);
-	json_t *array = json_array();
+	json_t *array;
 	uint64_t hitm[2] = { 0, 0 }, dram[2] = { 0, 0 };
 
-	for (size_t k = 0; moved && k < count; k++) {
+	*c2c = NULL;
+	if (!moved)
+		return NULL;
+	array = json_array();
+	for (size_t k = 0; k < count; k++) {
 		for (int across = 0; across < 2; across++)
 			hitm[across] += moved[k]->counts.hitm[across];
 		if (k < RESULTS_LINES)
@@ -202,6 +207,8 @@ json_t *results_variant(const struct measure *measure, const struct memory *memo
 {
 	json_t *c2c, *line = lines(measure, memory, &c2c);
 
+	if (!line)
+		return NULL;
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "latency_ns",
 			 latency(measure, operations), "cycles", cycles(measure), "pairs",
 			 pairs(measure, memory), "lines", line, "fields", fields(measure, memory),

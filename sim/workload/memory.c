@@ -29,8 +29,10 @@ static uint16_t field_block(struct memory *memory, const struct layout *layout)
 	for (uint32_t k = 0; k < memory->block_count; k++)
 		if (memory->blocks[k].layout == layout)
 			return memory->blocks[k].first;
+	if (memory->field_count + layout->field_count > UINT16_MAX)
+		return 0;
 	blocks = realloc(memory->blocks, (memory->block_count + 1) * sizeof(*blocks));
-	if (!blocks || memory->field_count + layout->field_count > UINT16_MAX)
+	if (!blocks)
 		return 0;
 	memory->blocks = blocks;
 	blocks[memory->block_count++] =
@@ -39,7 +41,8 @@ static uint16_t field_block(struct memory *memory, const struct layout *layout)
 	return blocks[memory->block_count - 1].first;
 }
 
-static struct object *object_new(struct memory *memory)
+/* Room for one object more; NULL without memory. */
+static struct object *object_room(struct memory *memory)
 {
 	if (memory->object_count == memory->object_capacity) {
 		uint32_t capacity = memory->object_capacity ? 2 * memory->object_capacity : 64;
@@ -50,7 +53,7 @@ static struct object *object_new(struct memory *memory)
 		memory->objects = objects;
 		memory->object_capacity = capacity;
 	}
-	return &memory->objects[memory->object_count++];
+	return &memory->objects[memory->object_count];
 }
 
 uint32_t memory_place(struct memory *memory, const struct layout *layout, const char *name,
@@ -58,7 +61,7 @@ uint32_t memory_place(struct memory *memory, const struct layout *layout, const 
 {
 	uint32_t line = memory->machine->config.coherence.line;
 	uint64_t unit = align > layout->align ? align : layout->align;
-	struct object *object = object_new(memory);
+	struct object *object = object_room(memory);
 	uint16_t first = field_block(memory, layout);
 	char *copy = strdup(name);
 
@@ -67,6 +70,7 @@ uint32_t memory_place(struct memory *memory, const struct layout *layout, const 
 		error_set(error, "out of memory, or of field numbers, for %s", name);
 		return 0;
 	}
+	memory->object_count++;
 	memory->next = (memory->next + unit - 1) / unit * unit;
 	*object = (struct object){ copy, layout, memory->next, first };
 	memory->next += layout->size;

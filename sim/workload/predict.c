@@ -322,6 +322,8 @@ static json_t *detail(const struct experiment *experiment, const struct member *
 	}
 	json = results_variant(simulation.measure, &simulation.build->memory,
 			       simulation.build->operations);
+	if (!json)
+		error_set(error, "out of memory");
 	json_object_set_new(json, "ops_per_s", json_real(simulation.rate));
 	json_t *timeline = results_timeline(simulation.measure, &simulation.build->memory);
 

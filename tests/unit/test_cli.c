@@ -476,7 +476,7 @@ static void layouts_are_checked_one_by_one(void)
 
 static void a_layout_that_is_missing_names_the_nearest(void)
 {
-	expect_mistake("layout show page_countr-6.12", "no layout 'page_countr-6.12'",
+	expect_mistake("layout show page_countr-6.12", "hitm: no layout 'page_countr-6.12'",
 		       "did you mean 'page_counter-6.12'?");
 }
 
