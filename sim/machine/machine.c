@@ -308,14 +308,17 @@ void machine_give_up(void *context)
 		longjmp(*machine->way_out, 1);
 }
 
-static bool run_or_give_up(struct machine *machine)
+/* True also where it gave up: then there is a defect. */
+static bool run_or_give_up(struct machine *machine, bool (*run)(struct machine *))
 {
 	jmp_buf way_out;
+	bool done = true;
 
 	machine->way_out = &way_out;
-	if (setjmp(way_out))
-		return true;
-	return run_events(machine);
+	if (!setjmp(way_out))
+		done = run(machine);
+	machine->way_out = NULL;
+	return done;
 }
 
 bool machine_run(struct machine *machine, struct error *error)
@@ -326,8 +329,7 @@ bool machine_run(struct machine *machine, struct error *error)
 
 	if (!is_counted(machine) && !(nowhere = count_nowhere(machine)))
 		return error_set(error, "out of memory");
-	went_on = run_or_give_up(machine);
-	machine->way_out = NULL;
+	went_on = run_or_give_up(machine, run_events);
 	for (uint32_t k = 0; nowhere && k < machine->thread_count; k++)
 		if (machine->threads[k]->counts == nowhere)
 			machine->threads[k]->counts = NULL;
@@ -337,13 +339,21 @@ bool machine_run(struct machine *machine, struct error *error)
 	return went_on || explain_silence(machine, error);
 }
 
-bool machine_rest(struct machine *machine, struct error *error)
+static bool rest(struct machine *machine)
 {
 	struct coherence *coherence = machine->coherence;
 	struct message *message;
 
 	while (!coherence->defect.text[0] && (message = coherence_next(coherence)))
 		coherence_handle(coherence, message);
+	return true;
+}
+
+bool machine_rest(struct machine *machine, struct error *error)
+{
+	struct coherence *coherence = machine->coherence;
+
+	run_or_give_up(machine, rest);
 	if (!coherence->defect.text[0])
 		audit_rest(coherence);
 	return coherence->defect.text[0] ? error_set(error, "%s", coherence->defect.text) : true;

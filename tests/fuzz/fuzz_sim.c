@@ -258,16 +258,6 @@ static void expect_exact(const struct program *program, struct machine *machine)
 	}
 }
 
-static void settle(struct machine *machine)
-{
-	struct coherence *coherence = machine->coherence;
-	struct message *message;
-
-	while ((message = coherence_next(coherence)))
-		coherence_handle(coherence, message);
-	FUZZ_EXPECT(!coherence->defect.text[0], &coherence->defect);
-}
-
 /* Runs the program on the machine. Returns a hash of all that its threads saw. */
 static uint64_t run(const struct program *from, const struct machine_config *config)
 {
@@ -286,7 +276,7 @@ static uint64_t run(const struct program *from, const struct machine_config *con
 		machine->threads[k]->counts = counts;
 	}
 	FUZZ_EXPECT(machine_run(machine, &error), &error);
-	settle(machine);
+	FUZZ_EXPECT(machine_rest(machine, &error), &error);
 	expect_exact(&program, machine);
 	for (uint32_t k = 0; k < program.threads; k++)
 		hash = (hash ^ program.players[k].hash ^ machine->threads[k]->time) *

@@ -2,6 +2,7 @@
 /* The loop workload: what its steps do, counted by hand, and what it refuses. The tests read
  * configs/machines and are run in the root of the project. */
 #include "tests/unit/suites.h"
+#include "machine/machine_file.h"
 #include "workload/simulation.h"
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -564,6 +565,52 @@ static void an_object_must_be_placeable(void)
 	}
 }
 
+/* Memory of a machine, and a layout with as many fields as one may have. */
+static struct build *build_with(struct layout **layout)
+{
+	struct error error = { "" };
+	struct document *document = document_load("configs/machines/skx-2s-18c.yaml", &error);
+	struct machine_config config;
+	struct machine *machine;
+	char name[16];
+
+	CU_ASSERT_FATAL(document && machine_file_read(document_root(document), &config, &error));
+	machine = machine_new(&config, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(machine);
+	document_free(document);
+	*layout = layout_new("full", "full", "test");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(*layout);
+	for (uint32_t k = 0; k < LAYOUT_FIELD_LIMIT; k++) {
+		snprintf(name, sizeof(name), "f%u", k);
+		CU_ASSERT_FATAL(layout_add(*layout, "", name, 8 * k, 8));
+	}
+	(*layout)->size = 8 * LAYOUT_FIELD_LIMIT;
+	(*layout)->align = 64;
+	return build_new(machine, NULL, directory);
+}
+
+/* Fields are counted in 16 bits: of layouts with 4,096 fields each, 15 have numbers left. */
+static void fields_beyond_the_last_number_are_refused(void)
+{
+	struct layout *layouts[16], *full;
+	struct build *build = build_with(&full);
+	struct error error = { "" };
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(build);
+	for (uint32_t k = 0; k < 16; k++) {
+		layouts[k] = layout_spread(full, 64);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(layouts[k]);
+		CU_ASSERT_STRING_EQUAL(error.text, "");
+		memory_place(&build->memory, layouts[k], "object", 64, 0, &error);
+	}
+	CU_ASSERT_STRING_EQUAL(error.text, "out of memory, or of field numbers, for object");
+	CU_ASSERT_EQUAL(build->memory.object_count, 15);
+	build_free(build);
+	for (uint32_t k = 0; k < 16; k++)
+		layout_free(layouts[k]);
+	layout_free(full);
+}
+
 void suite_loop(void)
 {
 	CU_pSuite suite = CU_add_suite("loop", directory_make, directory_remove);
@@ -597,4 +644,5 @@ void suite_loop(void)
 	CU_ADD_TEST(suite, more_threads_than_cpus_are_refused);
 	CU_ADD_TEST(suite, a_struct_needs_a_layout);
 	CU_ADD_TEST(suite, an_object_must_be_placeable);
+	CU_ADD_TEST(suite, fields_beyond_the_last_number_are_refused);
 }
