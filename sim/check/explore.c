@@ -444,7 +444,8 @@ static void count_rows(struct search *search)
 			result->rows_reached += model->cache_visits[s][e] != 0;
 			if (!model->cache_visits[s][e])
 				append(result->unreached, sizeof(result->unreached), " %s/%s",
-				       cache_state_name(s), cache_event_name(e));
+				       cache_state_name((enum cache_state)s),
+				       cache_event_name((enum cache_event)e));
 		}
 	for (int s = 0; s < HOME_STATE_COUNT; s++)
 		for (int e = 0; e < HOME_EVENT_COUNT; e++) {
@@ -454,7 +455,8 @@ static void count_rows(struct search *search)
 			result->rows_reached += model->home_visits[s][e] != 0;
 			if (!model->home_visits[s][e])
 				append(result->unreached, sizeof(result->unreached), " %s/%s",
-				       home_state_name(s), home_event_name(e));
+				       home_state_name((enum home_state)s),
+				       home_event_name((enum home_event)e));
 		}
 }
 
