@@ -58,6 +58,20 @@ static void expect_pictures(const struct plot_results *results)
 	}
 }
 
+static void expect_consistent(const struct plot_results *results)
+{
+	FUZZ_EXPECT(results->variant_count <= 64 && results->curve_count <= 6, NULL);
+	for (size_t k = 0; k < results->layout_count; k++) {
+		const struct plot_layout *layout = &results->layouts[k];
+
+		FUZZ_EXPECT(layout->line >= 8 && !(layout->line & (layout->line - 1)), NULL);
+		for (size_t f = 0; f < layout->field_count; f++)
+			FUZZ_EXPECT(layout->fields[f].offset + layout->fields[f].size <=
+					    layout->size,
+				    NULL);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char name[] = FUZZ_NAME ": ";
@@ -66,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (plot_results_parse(FUZZ_NAME, (const char *)data, size, &results, &error)) {
 		FUZZ_EXPECT(!error.text[0], &error);
+		expect_consistent(&results);
 		expect_pictures(&results);
 		plot_results_free(&results);
 	} else if (!strncmp(error.text, name, sizeof(name) - 1)) {

@@ -18,6 +18,7 @@ enum {
 /* A line: a counter that all add to, and a sequence number that one thread of each line writes. */
 enum { COUNTER, SEQUENCE };
 
+/* NEXT and LOAD are of the sequence number's 8 bytes or lower 4, PEEK of the counter. */
 enum operation { ADD, LOAD, NEXT, GROUP, PEEK, FENCE, WORK, FAIL, OPERATIONS };
 
 struct step {
@@ -148,6 +149,7 @@ static void take_program(struct program *program, const struct machine_config *c
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
+/* Numbers never outgrow 4 bytes, so that their lower half says as much. */
 static struct place place_of(uint32_t line, uint32_t what)
 {
 	return (struct place){ .address = BASE + line * LINE + what * 8,
@@ -169,11 +171,13 @@ static void saw(struct player *me, struct thread *self, uint32_t line, uint32_t 
 	note(me, self, value);
 }
 
-static void load(struct player *me, struct thread *self, uint32_t line, uint32_t what)
+static void load(struct player *me, struct thread *self, uint32_t line, uint32_t what, uint8_t size)
 {
 	struct place place = place_of(line, what);
-	uint64_t value = thread_load(self, &place);
+	uint64_t value;
 
+	place.size = size;
+	value = thread_load(self, &place);
 	FUZZ_EXPECT(what != SEQUENCE || !may_write(me, line) || value == me->written[line], NULL);
 	saw(me, self, line, what, value);
 }
@@ -191,7 +195,7 @@ static void load_together(struct player *me, struct thread *self, const struct s
 	thread_together(self, together, program->lines);
 	for (uint32_t k = 0; k < program->lines; k++)
 		if (step->amount >> (4 + k % 4) & 1)
-			load(me, self, (step->line + k) % program->lines, step->amount >> k & 1);
+			load(me, self, (step->line + k) % program->lines, step->amount >> k & 1, 8);
 }
 
 static void step_do(struct player *me, struct thread *self, const struct step *step)
@@ -199,6 +203,7 @@ static void step_do(struct player *me, struct thread *self, const struct step *s
 	struct place counter = place_of(step->line, COUNTER);
 	struct place sequence = place_of(step->line, SEQUENCE);
 
+	sequence.size = step->amount & 1 ? 4 : 8;
 	switch ((enum operation)step->operation) {
 	case ADD:
 		me->added[step->line] += step->amount;
@@ -221,7 +226,8 @@ static void step_do(struct player *me, struct thread *self, const struct step *s
 		note(me, self, thread_rmw(self, &counter, RMW_CMPXCHG, 0, ~0ull));
 		break;
 	default:
-		load(me, self, step->line, step->operation == PEEK ? COUNTER : SEQUENCE);
+		load(me, self, step->line, step->operation == PEEK ? COUNTER : SEQUENCE,
+		     sequence.size);
 	}
 }
 
