@@ -510,6 +510,11 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 	}
 	become(coherence, copy, row->next);
 	note_loss(coherence, core, copy, old, message, now);
+	if (DOES(row, result) && copy->in_set) {
+		/* Loads that wait ask for the line anew, and may not hold a way meanwhile. */
+		leave_set(coherence, core, copy);
+		enter_transit(core, copy);
+	}
 	if (DOES(row, done)) {
 		copy->upgraded = cache_readable(old);
 		done(coherence, core, copy);
