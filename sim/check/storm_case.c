@@ -173,7 +173,9 @@ static struct fabric_timing timing_of(const uint32_t knob[])
 		t.hand_off[across] = (struct spread){ mean - half, mean, mean + half };
 		t.clean[across] = way + 1 + knob[KNOB_clean] + far;
 		t.upgrade[across] = way + 1 + knob[KNOB_acks] + far;
+		/* write-backs too */
 		t.dirty[across][0] = way + 1 + knob[KNOB_transfer] + far;
+		t.dirty[across][0] += across ? knob[KNOB_late] : 0;
 		t.dirty[across][1] = t.dirty[across][0] + far / 4;
 	}
 	t.invalidate_serial = knob[KNOB_serial];

@@ -40,6 +40,7 @@
 	X(acks, 0, 400, 0, LOG, "")                          \
 	X(memory, 0, 400, 0, LOG, "")                        \
 	X(across, 0, 400, 0, LOG, "")                        \
+	X(late, 0, 400, 0, LOG, "")                          \
 	X(spread, 0, 100, 0, UNIFORM, "")                    \
 	X(serial, 0, 40, 0, LOG, "")                         \
 	X(occupancy, 0, 40, 0, LOG, "")                      \

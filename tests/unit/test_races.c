@@ -84,6 +84,13 @@ static const struct race races[] = {
 	  .must = { CACHE(MI_A, FwdGetM), HOME(HI, PutOther) },
 	  .plants = { { HOME(HI, PutOther), 0, DO(put), .next = STATE_HI } } },
 
+	{ .name = "R1: a write-back of a former owner finds the line with a third",
+	  .program = { "1000 s a e 5000 r", "1650 r 3000 e", NULL, "a 1000 e" },
+	  .far = true,
+	  .far_read = 900,
+	  .must = { CACHE(MI_A, FwdGetM), HOME(HE, PutOther) },
+	  .plants = { { HOME(HE, PutOther), 0, DO(put), .next = STATE_HE } } },
+
 	{ .name = "R2: a forward to read meets the write-back",
 	  .where = MESI | MESIF,
 	  .program = { "a 1000 e", "1000 s r", "3000 a" },

@@ -78,10 +78,10 @@ static void cases_that_failed_once_hold(void)
 	expect_held(295, 1,
 		    "accesses=34 threads=10..40 lines=8 smt=2..4 roles=18 deeds=2 hot=0 "
 		    "conflict=no line=32 l2=1..3 atomics=far batch=7 stores=1 loads=5 transfer=20 "
-		    "acks=0 memory=389");
+		    "acks=0 memory=389 late=0");
 	expect_held(291, 1,
 		    "accesses=86 threads=20..60 lines=4..8 smt=2 roles=16 deeds=10 work=1 line=32 "
-		    "l2=3 atomics=far batch=1 stores=1 loads=5..12 memory=0");
+		    "l2=3 atomics=far batch=1 stores=1 loads=5..12 memory=0 late=0");
 }
 
 /* ---- that a case is its seed and its settings ----------------------------------------------- */
