@@ -419,7 +419,7 @@ static const struct race races[] = {
 	  .must = { CACHE(SI_R, Inv), CACHE(II_R, Result), HOME(HA, GetS) },
 	  .plants = { { CACHE(SI_R, Inv), DO(sInvAck), .next = STATE_II_R },
 		      { CACHE(SI_R, Inv), .next = STATE_SI_R },
-		      { HOME(HA, GetS), DO(wait), DO(gShared) | DO(sharer), STATE_HA } } },
+		      { HOME(HA, GetS), DO(wait), DO(gShared) | DO(sharer), .next = STATE_HA } } },
 };
 
 enum { RACES = sizeof(races) / sizeof(races[0]) };
