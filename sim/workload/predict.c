@@ -95,30 +95,33 @@ static uint32_t variant_named(const struct experiment *experiment, const char *n
 
 /* Finds the parameter that gives the published value. Throughput falls as the parameter grows,
  * smoothly but for the noise of a finite run, so the interval is halved (in logarithms), and ends
- * where the value is close enough. */
+ * where the value is close enough. The noise may lead it past that place: then the closest that it
+ * came counts. */
 static bool fit_one(const struct experiment *experiment, const struct fit *fit,
 		    struct member *member, const struct run_options *options, double *fitted,
 		    struct error *error)
 {
 	uint32_t variant = variant_named(experiment, fit->variant);
 	double target = experiment->variants[variant].published, low = fit->from, high = fit->to,
-	       value = 0;
+	       start = *fitted, value = 0, miss, least = INFINITY;
 
 	for (int step = 0; step < FIT_STEPS; step++) {
-		double guess = step == 0 && *fitted > 0 ? *fitted : sqrt(low * high);
+		double guess = step == 0 && start > 0 ? start : sqrt(low * high);
 
 		if (!set_fitted(&member->setting, fit, guess, error) ||
 		    !run_value(experiment, variant, &member->setting, options, &value, error))
 			return false;
-		*fitted = guess;
-		if (fabs(value / target - 1) < FIT_TOLERANCE)
+		miss = fabs(value / target - 1);
+		*fitted = miss < least ? guess : *fitted;
+		least = fmin(miss, least);
+		if (miss < FIT_TOLERANCE)
 			return true;
 		if (value > target)
 			low = guess;
 		else
 			high = guess;
 	}
-	return true;
+	return set_fitted(&member->setting, fit, *fitted, error);
 }
 
 /* The two fits disturb each other a little, so they take turns. */
