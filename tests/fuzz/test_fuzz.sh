@@ -33,6 +33,7 @@ replay experiment 15000 & first=$!
 replay machine 20000
 replay results 20000
 replay layout 20000
+replay litmus 20000
 wait $first
 replay sim 4000 & first=$!
 replay set 20000
