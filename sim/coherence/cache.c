@@ -448,6 +448,11 @@ static void perform_loads(struct coherence *coherence, struct copy *copy, uint64
 	}
 }
 
+/* Most messages are answers themselves. */
+static const uint32_t RESPONSES = 1u << ACTION_sData | 1u << ACTION_sDataF |
+				  1u << ACTION_sWriteBack | 1u << ACTION_sPassed |
+				  1u << ACTION_sUnblock;
+
 /* Sends what the row says in answer to a message. */
 static void respond(struct coherence *coherence, struct core *core, struct copy *copy,
 		    const struct protocol_row *row, const struct message *message)
@@ -493,7 +498,8 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 		send_missed(coherence, core, message);
 	if (!copy)
 		return true;
-	respond(coherence, core, copy, row, message);
+	if (row->actions & RESPONSES)
+		respond(coherence, core, copy, row, message);
 	if (DOES(row, take))
 		take(coherence, copy, message);
 	if (DOES(row, expect))
@@ -510,8 +516,9 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 	}
 	become(coherence, copy, row->next);
 	note_loss(coherence, core, copy, old, message, now);
-	if (DOES(row, result) && copy->in_set) {
-		/* Loads that wait ask for the line anew, and may not hold a way meanwhile. */
+	/* Loads that wait ask for the line anew. There may be many: they hold no way meanwhile, as a
+	 * write does whose copy was lost. */
+	if (row->next == STATE_I && copy->in_set && copy->waiting && !copy->waiting->write) {
 		leave_set(coherence, core, copy);
 		enter_transit(core, copy);
 	}
@@ -607,12 +614,6 @@ static void ask(struct coherence *coherence, struct core *core, struct copy *cop
 		return;
 	visit(coherence, copy->state, event);
 	become(coherence, copy, row->next);
-	/* Many loads of a thread may be under way: none keeps a way, as a write does whose copy was
-	 * lost. */
-	if (event == EVENT_Load && copy->in_set) {
-		leave_set(coherence, core, copy);
-		enter_transit(core, copy);
-	}
 }
 
 static void lock_ends(struct coherence *coherence, struct core *core, struct copy *copy,

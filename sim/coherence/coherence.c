@@ -71,12 +71,14 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 		   coherence->home_count && coherence->llc;
 	for (uint32_t k = 0; complete && k < fabric->cores; k++)
 		complete = core_new(coherence, k);
+	if (complete && config->paranoid) {
+		coherence->visits = chunk_new(coherence, sizeof(*coherence->visits));
+		complete = coherence->visits;
+	}
 	if (!complete) {
 		coherence_free(coherence);
 		return NULL;
 	}
-	if (config->paranoid)
-		coherence->visits = chunk_new(coherence, sizeof(*coherence->visits));
 	if (config->protocol == PROTOCOL_MESIF)
 		for (int across = 0; across < 2; across++)
 			if (fabric->share[across] < fabric->lookahead)

@@ -248,24 +248,28 @@ static bool shares_alone(const struct line *line, uint32_t core)
 	return !others && sharers_has(line, core);
 }
 
-/* A message as an event of the table: what it means depends on who owns and shares the line by
- * now. */
-static enum home_event classify(const struct line *line, const struct message *message)
+static enum home_event classify_put(const struct line *line, const struct message *message)
 {
 	bool owner = line->owner == message->core;
 
+	if (owner && message->type != EVENT_PutOther)
+		return message->type;
+	if (shares_alone(line, message->core))
+		return EVENT_PutLast;
+	return owner ? EVENT_PutOwnerF : EVENT_PutOther;
+}
+
+/* A message as an event of the table: what it means depends on who owns and shares the line by
+ * now. */
+static inline enum home_event classify(const struct line *line, const struct message *message)
+{
 	switch (message->type) {
 	case EVENT_GetM:
-		return owner ? EVENT_GetMOwner : EVENT_GetM;
+		return line->owner == message->core ? EVENT_GetMOwner : EVENT_GetM;
 	case EVENT_PutOwnerE:
 	case EVENT_PutOwnerM:
-		if (owner)
-			return message->type;
-		/* fallthrough */
 	case EVENT_PutOther:
-		if (shares_alone(line, message->core))
-			return EVENT_PutLast;
-		return owner ? EVENT_PutOwnerF : EVENT_PutOther;
+		return classify_put(line, message);
 	case EVENT_WriteBack:
 		return line->answers > 1 || (!line->answers && !sharers_empty(line))
 			       ? EVENT_WriteBack
@@ -361,7 +365,6 @@ static void keep_record(struct line *line, const struct message *message,
 		sharers_remove(line, message->core);
 	if (DOES(row, heard))
 		line->answers--;
-	line->state = row->next;
 }
 
 /* Does what the row says. False where the message must wait. */
@@ -387,8 +390,11 @@ static bool home_apply(struct coherence *coherence, struct line *line, struct me
 		llc_touch(coherence, line);
 		line->counts.busy += message->sent ? now - message->sent : 0;
 	}
-	respond(coherence, line, message, row, start);
-	keep_record(line, message, row);
+	if (row->actions) {
+		respond(coherence, line, message, row, start);
+		keep_record(line, message, row);
+	}
+	line->state = row->next;
 	if (DOES(row, operate))
 		operate(coherence, line, message, start);
 	return true;
