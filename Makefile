@@ -21,7 +21,7 @@ NEED_build = $(firstword $(CC)):$(if $(CLANG),clang,gcc) stdio.h:libc6-dev yaml.
 	jansson.h:libjansson-dev $(if $(CLANG),-fopenmp:libomp-dev \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE):libclang-rt-dev))
 NEED_demo  = $(NEED_build) gnuplot:gnuplot-nox
-NEED_check = $(NEED_demo) CUnit/Basic.h:libcunit1-dev
+NEED_check = $(NEED_demo) CUnit/Basic.h:libcunit1-dev rumur:rumur
 NEED_lint  = clang-format:clang-format
 
 # --- Where things are ------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ DATADIR  = $(PREFIX)/share/hitm
 LIB_DIRS = $(filter-out sim/cli/,$(wildcard sim/*/ models/))
 LIB_SRC  = $(wildcard $(addsuffix *.c,$(LIB_DIRS)) $(addsuffix *.S,$(LIB_DIRS)))
 CLI_SRC  = $(wildcard sim/cli/*.c)
-UNIT_SRC = $(wildcard tests/unit/*.c)
+UNIT_SRC = $(wildcard tests/unit/*.c tests/protocol/*.c)
 BENCH_SRC = $(wildcard tests/bench/*.c)
 # A fuzz target is one file, fuzz_NAME.c, over the library and what of the command reads files.
 FUZZ    ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -65,7 +65,7 @@ $(B)/libhitm.a: $(call objects,$(LIB_SRC)) $(LIB_DIRS)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 $(B)/hitm: $(call objects,$(CLI_SRC)) sim/cli/
-$(B)/tests/unit: $(call objects,$(UNIT_SRC)) tests/unit/
+$(B)/tests/unit: $(call objects,$(UNIT_SRC)) tests/unit/ tests/protocol/
 $(B)/tests/unit: LDLIBS += -lcunit
 $(B)/tests/bench: $(call objects,$(BENCH_SRC)) tests/bench/
 $(B)/hitm $(B)/tests/unit $(B)/tests/bench: $(B)/libhitm.a

@@ -59,6 +59,7 @@ struct least {
 	uint8_t to[MODEL_CACHES_MAX];
 	uint8_t *bytes;
 	size_t size;
+	uint32_t ways; /* of naming the caches that give the least bytes */
 };
 
 static void consider(struct least *least)
@@ -69,9 +70,12 @@ static void consider(struct least *least)
 
 	model_rename(least->model, least->line, least->to, &renamed);
 	size = model_pack(least->model, &renamed, bytes);
-	if (!least->size || memcmp(bytes, least->bytes, size) < 0)
-		memcpy(least->bytes, bytes, size);
+	int order = least->size ? memcmp(bytes, least->bytes, size) : -1;
+
 	least->size = size;
+	least->ways = order < 0 ? 1 : least->ways + !order;
+	if (order < 0)
+		memcpy(least->bytes, bytes, size);
 }
 
 /* Gives the place `at` to each cache in turn whose signature stands there. Names do not change how
@@ -92,7 +96,9 @@ static void place(struct least *least, uint32_t at, uint32_t taken)
 	}
 }
 
-static size_t pack_least(const struct model *model, const struct model_line *line, uint8_t *bytes)
+/* *orbit: how many lines the same can be renamed to. */
+static size_t pack_least(const struct model *model, const struct model_line *line, uint8_t *bytes,
+			 uint32_t *orbit)
 {
 	struct signed_cache sorted[MODEL_CACHES_MAX];
 	struct least least = { .model = model, .line = line, .sorted = sorted, .bytes = bytes };
@@ -103,15 +109,21 @@ static size_t pack_least(const struct model *model, const struct model_line *lin
 	}
 	qsort(sorted, model->caches, sizeof(*sorted), compare_signed);
 	place(&least, 0, 0);
+	for (uint32_t k = 1, all = 1; k <= model->caches; k++) {
+		all *= k;
+		*orbit = all / least.ways;
+	}
 	return least.size;
 }
 
-static size_t pack(const struct search *search, const struct point *point, uint8_t *bytes)
+static size_t pack(const struct search *search, const struct point *point, uint8_t *bytes,
+		   uint32_t *orbit)
 {
 	size_t size = 0;
 
+	*orbit = 1;
 	if (search->options->symmetry)
-		return pack_least(&search->model, &point->line[0], bytes);
+		return pack_least(&search->model, &point->line[0], bytes, orbit);
 	for (uint32_t l = 0; l < search->options->lines; l++)
 		size += model_pack(&search->model, &point->line[l], bytes + size);
 	return size;
@@ -134,20 +146,20 @@ static bool in_set(enum cache_state state)
 	return state != STATE_I && (cache_stable(state) || cache_readable(state));
 }
 
-/* Two lines share one way: one that comes in evicts the other at once, as the simulator does; while
- * the other is under way, it waits (there, a further way would take it). */
+/* Two lines share one way: one that comes in evicts the other at once, as the simulator does. While
+ * the other is under way itself, a further way takes it: a set has more ways than its core has
+ * threads, and so writes under way. Were there none, two caches could wait for each other for ever,
+ * each with data that have no place and an Inv behind them. */
 static enum model_outcome make_room(struct search *search, struct point *point, uint32_t line,
 				    uint32_t cache, bool was_in)
 {
-	const struct model_line *other = &point->line[1 - line];
 	enum cache_state here = point->line[line].cache[cache].state;
-	enum cache_state there = other->cache[cache].state;
+	struct model_line *other = &point->line[1 - line];
 
-	if (search->options->lines == 1 || was_in || !in_set(here) || !in_set(there))
+	if (search->options->lines == 1 || was_in || !in_set(here) ||
+	    other->cache[cache].state == STATE_I || !cache_stable(other->cache[cache].state))
 		return MODEL_MOVED;
-	return cache_stable(there)
-		       ? model_move(&search->model, &point->line[1 - line], MOVE_EVICT, cache, 0)
-		       : MODEL_NOT_NOW;
+	return model_move(&search->model, other, MOVE_EVICT, cache, 0);
 }
 
 struct step {
@@ -223,12 +235,13 @@ static void trace_step(struct search *search, uint32_t from, uint32_t to)
 			struct point before, after;
 			uint8_t bytes[PACKED_MAX];
 			size_t size, wanted;
+			uint32_t orbit;
 
 			unpack(search, from, &before);
 			after = before;
 			if (take_step(search, &after, &step) != MODEL_MOVED)
 				continue;
-			size = pack(search, &after, bytes);
+			size = pack(search, &after, bytes, &orbit);
 			const uint8_t *known = states_at(&search->states, to, &wanted);
 
 			if (size != wanted || memcmp(bytes, known, size))
@@ -312,7 +325,8 @@ static bool holds(struct search *search, const struct point *point)
 static bool reach(struct search *search, const struct point *point, uint32_t from)
 {
 	uint8_t bytes[PACKED_MAX];
-	size_t size = pack(search, point, bytes);
+	uint32_t orbit;
+	size_t size = pack(search, point, bytes, &orbit);
 	uint32_t known = search->states.count, number = states_add(&search->states, bytes, size);
 
 	search->no_memory = number == STATES_FULL ||
@@ -325,6 +339,7 @@ static bool reach(struct search *search, const struct point *point, uint32_t fro
 	search->next[search->next_count++] = number;
 	if (number < known)
 		return true;
+	search->result->raw_states += orbit;
 	search->parent[number] = from;
 	return holds(search, point);
 }
@@ -334,8 +349,11 @@ static enum explore_verdict expand(struct search *search, uint32_t number)
 {
 	struct point before, after;
 	struct step step;
+	uint8_t bytes[PACKED_MAX];
+	uint32_t orbit;
 
 	unpack(search, number, &before);
+	pack(search, &before, bytes, &orbit);
 	for (uint32_t k = 0; step_at(search, k, &step); k++) {
 		bool wrote = true;
 
@@ -349,6 +367,7 @@ static enum explore_verdict expand(struct search *search, uint32_t number)
 			if (outcome == MODEL_BROKEN)
 				return violated(search, number, &step);
 			search->result->rules += counts(&after, &step);
+			search->result->raw_rules += counts(&after, &step) * orbit;
 			if (!reach(search, &after, number))
 				return search->no_memory ? EXPLORE_NO_MEMORY
 							 : violated(search, number, &step);

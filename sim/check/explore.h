@@ -14,7 +14,7 @@ struct explore_options {
 	struct protocol_variant variant;
 	const struct protocol *rows; /* NULL: the variant's; else these in their place */
 	uint32_t caches;             /* 2 .. MODEL_CACHES_MAX */
-	uint32_t lines;              /* 1; or 2, which share one way of each cache's only set */
+	uint32_t lines;              /* 1; or 2, which share one way of each cache */
 	bool symmetry;               /* states that differ in the caches' names alone are one */
 	enum model_mistake mistake;
 	uint64_t limit; /* states; 0: none */
@@ -30,6 +30,9 @@ enum explore_verdict {
 struct explore_result {
 	enum explore_verdict verdict;
 	uint64_t states, rules; /* rules: moves made, counted once for each value written */
+	/* How many these are without symmetry: each state stands for all that it can be renamed
+	 * to. */
+	uint64_t raw_states, raw_rules;
 	uint32_t rows, rows_reached;
 	char property[200];  /* what was violated */
 	char trace[4000];    /* the shortest way there, a line a move */

@@ -205,6 +205,14 @@ static void cache_sends(struct model *model, struct model_line *line, struct mod
 	}
 }
 
+static bool is_access(enum cache_event event)
+{
+	return event == EVENT_Load || event == EVENT_Store || event == EVENT_Far;
+}
+
+static const uint32_t SERVES =
+	1u << ACTION_hit | 1u << ACTION_sGetS | 1u << ACTION_sGetM | 1u << ACTION_sAtomic;
+
 /* The accesses that wait are done when, and only when, the request is over. */
 static void cache_ends(struct model *model, const struct protocol_row *row, enum cache_state old)
 {
@@ -236,6 +244,9 @@ static enum model_outcome cache_step(struct model *model, struct model_line *lin
 			      cache_event_name(brought->event), cache_state_name(old));
 	if (DOES(row, stall))
 		return waits(model, row, 1u << ACTION_stall, old);
+	if (is_access(brought->event) && !(row->actions & SERVES))
+		return broken(model, "%s in %s is neither done nor asked for",
+			      cache_event_name(brought->event), cache_state_name(old));
 	cache_sends(model, line, cache, row, brought);
 	if (DOES(row, take))
 		cache->data = brought->data;

@@ -156,26 +156,22 @@ static enum mutant_fate fate(struct explore_options *options, const struct explo
 }
 
 enum mutant_fate planted_try(uint32_t k, const struct protocol_variant *variant, uint32_t caches,
-			     struct explore_result *found)
+			     const struct explore_result *right, struct explore_result *found)
 {
 	const struct planted *mistake = &planted[k - 1];
-	struct explore_options options = {
-		.variant = *variant, .caches = caches, .lines = 1, .symmetry = true
-	};
-	struct explore_result right;
 	struct protocol rows;
+	struct explore_options options = { .variant = *variant,
+					   .rows = &rows,
+					   .caches = caches,
+					   .lines = 1,
+					   .symmetry = true,
+					   .mistake = mistake->mistake };
 	bool present = mistake->mistake != MISTAKE_NONE;
 
 	protocol_select(&rows, variant);
 	for (uint32_t e = 0; e < EDITS_MAX && mistake->edits[e].valid; e++)
 		present |= apply(&rows, &mistake->edits[e]);
-	if (!present)
-		return MUTANT_ABSENT;
-	if (explore(&options, &right) != EXPLORE_HOLDS)
-		return MUTANT_KILLED;
-	options.rows = &rows;
-	options.mistake = mistake->mistake;
-	return fate(&options, &right, found);
+	return present ? fate(&options, right, found) : MUTANT_ABSENT;
 }
 
 /* ---- every single cell ---------------------------------------------------------------------- */
@@ -264,27 +260,45 @@ static bool swaps(const struct edit *edit, uint32_t old, uint32_t a, uint32_t b)
 	return (old == a && edit->next == b) || (old == b && edit->next == a);
 }
 
+static const char *cache_reason(const struct protocol_row *row, const struct edit *edit)
+{
+	if (swaps(edit, row->next, STATE_IM_A, STATE_SM_A) ||
+	    swaps(edit, row->next, STATE_IM_AD, STATE_SM_AD))
+		return "only whether loads hit while the acks come";
+	if (swaps(edit, row->next, STATE_SI_A, STATE_II_A))
+		return "nothing but PutAck can come in either";
+	if (row->next == STATE_E && edit->next == STATE_M)
+		return "a clean line counts as dirty: a write-back more";
+	return NULL;
+}
+
+static const char *home_reason(const struct protocol_row *row, const struct edit *edit)
+{
+	const uint32_t share = 1u << ACTION_sharer | 1u << ACTION_sharers;
+
+	if (swaps(edit, row->next, STATE_HM, STATE_HE) ||
+	    swaps(edit, row->next, STATE_BM, STATE_BE))
+		return "HE takes whatever HM takes";
+	if ((edit->more | edit->less) == 1u << ACTION_leave)
+		return "the sender is no sharer on record, or all leave";
+	if (edit->more == 1u << ACTION_inv && edit->event == EVENT_PutLast)
+		return "the sender alone shares: nobody is told";
+	if (edit->more & share &&
+	    (row->actions & (share | 1u << ACTION_leave) || edit->event == EVENT_Missed))
+		return "they are on record already, or the sender is taken off again";
+	if (edit->more == 1u << ACTION_disown && DOES(row, owner))
+		return "the row sets the owner after it";
+	if (edit->more == 1u << ACTION_owner &&
+	    (edit->event == EVENT_GetMOwner || edit->event == EVENT_Missed))
+		return "it is the owner already";
+	return NULL;
+}
+
 /* Why a mistake does no harm, NULL where that is not known. */
 static const char *reason(const struct protocol *rows, const struct edit *edit)
 {
-	const struct protocol_row *row = cell((struct protocol *)rows, edit);
-
-	if (!edit->home && (swaps(edit, row->next, STATE_IM_A, STATE_SM_A) ||
-			    swaps(edit, row->next, STATE_IM_AD, STATE_SM_AD)))
-		return "only whether loads hit while the acks come";
-	if (!edit->home && row->next == STATE_E && edit->next == STATE_M)
-		return "a clean line counts as dirty: a write-back more";
-	if (!edit->home)
-		return NULL;
-	if (edit->more == 1u << ACTION_leave)
-		return "the sender is no sharer, or all leave";
-	if (edit->more == 1u << ACTION_sharer && (DOES(row, sharers) || DOES(row, leave)))
-		return "the row adds it anyway, or takes it off again";
-	if (edit->more == 1u << ACTION_disown && DOES(row, owner))
-		return "the row sets the owner after it";
-	if (edit->more == 1u << ACTION_owner && edit->event == EVENT_GetMOwner)
-		return "it is the owner already";
-	return NULL;
+	return edit->home ? home_reason(&rows->home[edit->state][edit->event], edit)
+			  : cache_reason(&rows->cache[edit->state][edit->event], edit);
 }
 
 static void describe(FILE *out, const struct protocol *rows, const struct edit *edit)

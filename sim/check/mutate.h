@@ -17,10 +17,10 @@ enum { PLANTED_COUNT = 20 };
 const char *planted_name(uint32_t k);
 const char *planted_race(uint32_t k);
 
-/* Plants it in the variant, with so many caches. MUTANT_ABSENT: the variant has none of its rows.
- * *found: what the checker says of it. */
+/* Plants it where `right`, explored with symmetry and so many caches, is what the variant's own rows
+ * give. MUTANT_ABSENT: the variant has none of the rows. *found: what the checker says of it. */
 enum mutant_fate planted_try(uint32_t k, const struct protocol_variant *variant, uint32_t caches,
-			     struct explore_result *found);
+			     const struct explore_result *right, struct explore_result *found);
 
 struct mutants {
 	uint32_t tried, killed, counted; /* counted: by the number of states alone */

@@ -12,6 +12,7 @@
 	X(layout)       \
 	X(engine)       \
 	X(coherence)    \
+	X(protocol)     \
 	X(machine)      \
 	X(tso)          \
 	X(litmus)       \
