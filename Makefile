@@ -121,6 +121,7 @@ demo: setup-demo ## install what is missing, build, predict the 2022 memcg serie
 
 check: setup-check ## install what is missing, build, and run every test (TESTS=... some of them)
 	@$(MAKE) --no-print-directory all $(B)/tests/unit $(FAULTS)
+	$(if $(TESTS)$(SANITIZE),,$(B)/hitm check)
 	$(strip $(TEST_ENV)) $(B)/tests/unit $(TESTS)
 
 # tests/*/*.sh find the command under test in $HITM. gcc's OpenMP looks like races to the thread

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/check.h"
 #include "cli/layout_cmd.h"
 #include "cli/list.h"
 #include "cli/memory.h"
@@ -19,6 +20,7 @@ static const struct subcommand {
 	  "virtual microbenchmarks of a machine against its published figures" },
 	{ "plot", cli_plot, "pictures from results files" },
 	{ "layout", cli_layout, "show and check struct layouts" },
+	{ "check", cli_check, "the simulator checks itself: protocol, memory model, storms" },
 	{ "list", cli_list, "machines, layouts, models and experiments that can be named" },
 };
 

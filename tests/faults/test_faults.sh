@@ -114,6 +114,7 @@ scenario layout layout show mem_cgroup-6.0-rc1 --format json
 scenario list list
 scenario plot plot --only bars,scaling --out "$dir/plot.out" "$results"
 scenario probe probe "$dir/tiny-machine.yaml" --format json
+scenario table check --table --markdown
 wait $first
 
 # What cannot be written to standard output was not done.

@@ -2,7 +2,7 @@
 /* A fuzz target without libFuzzer, for any compiler: replays files, and then changes them at random.
  * Unlike libFuzzer it learns nothing from a run, so that the same seed means the same inputs on
  * every machine. An input that ends the target, or takes a second, is kept as ./crash-NAME. */
-#include "engine/random.h"
+#include "check/mangle.h"
 #include "tests/fuzz/fuzz.h"
 #include <dirent.h>
 #include <signal.h>
@@ -20,15 +20,10 @@ static const char usage[] =
 	"of\n"
 	"a dictionary in libFuzzer's format. What ends the target is kept in the file CRASH.\n";
 
-enum { INPUT_LIMIT = 1 << 16, CHANGES_MAX = 6, MEMORY_LIMIT_KIB = 256 << 10 };
-
-struct text {
-	uint8_t *bytes;
-	size_t size;
-};
+enum { INPUT_LIMIT = 1 << 16, MEMORY_LIMIT_KIB = 256 << 10 };
 
 struct texts {
-	struct text *all;
+	struct mangle_text *all;
 	size_t count;
 };
 
@@ -40,7 +35,7 @@ struct options {
 
 /* What is being run, for the signal handler. */
 static struct {
-	struct text input;
+	struct mangle_text input;
 	const char *keep;
 } current;
 
@@ -54,20 +49,20 @@ static void give_up(const char *what, const char *name)
 
 static void texts_add(struct texts *texts, const uint8_t *bytes, size_t size)
 {
-	struct text *all = realloc(texts->all, (texts->count + 1) * sizeof(*all));
+	struct mangle_text *all = realloc(texts->all, (texts->count + 1) * sizeof(*all));
 	uint8_t *copy = malloc(size + 1);
 
 	if (!all || !copy)
 		give_up("out of memory", "driver");
 	memcpy(copy, bytes, size);
 	texts->all = all;
-	texts->all[texts->count++] = (struct text){ copy, size };
+	texts->all[texts->count++] = (struct mangle_text){ copy, size };
 }
 
 static void texts_free(struct texts *texts)
 {
 	for (size_t k = 0; k < texts->count; k++)
-		free(texts->all[k].bytes);
+		free((void *)(uintptr_t)texts->all[k].bytes);
 	free(texts->all);
 }
 
@@ -148,119 +143,28 @@ static void run(const uint8_t *bytes, size_t size)
 	if (!input)
 		give_up("out of memory", "driver");
 	memcpy(input, bytes, size);
-	current.input = (struct text){ input, size };
+	current.input = (struct mangle_text){ input, size };
 	alarm(2);
 	LLVMFuzzerTestOneInput(input, size);
 	alarm(0);
-	current.input = (struct text){ 0 };
+	current.input = (struct mangle_text){ 0 };
 	free(input);
 }
 
 /* ---- changes at random ---------------------------------------------------------------------- */
 
-static size_t draw(struct random *random, size_t bound)
-{
-	return (size_t)random_below(random, bound);
-}
-
-/* Puts `size` bytes in place of `gone` at `at`, if there is room. */
-static void splice(struct text *text, size_t at, size_t gone, const uint8_t *bytes, size_t size)
-{
-	if (text->size - gone + size > INPUT_LIMIT)
-		return;
-	memmove(text->bytes + at + size, text->bytes + at + gone, text->size - at - gone);
-	if (size)
-		memmove(text->bytes + at, bytes, size);
-	text->size = text->size - gone + size;
-}
-
-/* A word, a number at the edge of something, or a piece of another file. */
-static struct text draw_piece(struct random *random, const struct options *options)
-{
-	static const char *const edges[] = { "0",
-					     "1",
-					     "-1",
-					     "2147483648",
-					     "4294967296",
-					     "1e308",
-					     "1e400",
-					     "18446744073709551616",
-					     "0.1",
-					     "\n",
-					     "{}",
-					     "[]",
-					     "'",
-					     "\"",
-					     ": ",
-					     "- ",
-					     "  ",
-					     "\xc2\x80",
-					     "\xf0\x9f\x98\x80",
-					     "" };
-	const struct text *other;
-	size_t at;
-
-	if (options->words.count && draw(random, 2))
-		return options->words.all[draw(random, options->words.count)];
-	if (draw(random, 3)) {
-		const char *edge = edges[draw(random, sizeof(edges) / sizeof(*edges))];
-
-		return (struct text){ (uint8_t *)(uintptr_t)edge, strlen(edge) };
-	}
-	other = &options->files.all[draw(random, options->files.count)];
-	at = draw(random, other->size + 1);
-	return (struct text){ other->bytes + at, draw(random, (other->size - at) % 256 + 1) };
-}
-
-static void change(struct text *text, struct random *random, const struct options *options)
-{
-	size_t at = draw(random, text->size + 1), left = text->size - at;
-	size_t few = left ? draw(random, left < 64 ? left : 64) + 1 : 0;
-	uint8_t copy[64];
-	struct text piece;
-
-	switch (draw(random, 6)) {
-	case 0: /* one byte */
-		if (left)
-			text->bytes[at] = (uint8_t)draw(random, 256);
-		break;
-	case 1:
-		if (left)
-			text->bytes[at] ^= (uint8_t)(1u << draw(random, 8));
-		break;
-	case 2:
-		splice(text, at, few, NULL, 0);
-		break;
-	case 3: /* twice the same */
-		memcpy(copy, text->bytes + at, few);
-		splice(text, at, 0, copy, few);
-		break;
-	default:
-		piece = draw_piece(random, options);
-		splice(text, at, draw(random, 2) ? 0 : (few < piece.size ? few : piece.size),
-		       piece.bytes, piece.size);
-	}
-	if (draw(random, 64) == 0)
-		text->size = draw(random, text->size + 1);
-}
-
 static void run_changed(const struct options *options)
 {
 	struct random random = random_stream(options->seed, "fuzz", 0);
-	struct text text = { malloc(INPUT_LIMIT + 1), 0 };
+	struct mangle_stock stock = { options->files.all, options->words.all, options->files.count,
+				      options->words.count };
+	uint8_t *bytes = malloc(INPUT_LIMIT);
 
-	if (!text.bytes)
+	if (!bytes)
 		give_up("out of memory", "driver");
-	for (unsigned long k = 0; k < options->count; k++) {
-		const struct text *from = &options->files.all[draw(&random, options->files.count)];
-
-		text.size = from->size < INPUT_LIMIT ? from->size : INPUT_LIMIT;
-		memcpy(text.bytes, from->bytes, text.size);
-		for (size_t changes = 1 + draw(&random, CHANGES_MAX); changes; changes--)
-			change(&text, &random, options);
-		run(text.bytes, text.size);
-	}
-	free(text.bytes);
+	for (unsigned long k = 0; k < options->count; k++)
+		run(bytes, mangle(&stock, &random, bytes, INPUT_LIMIT));
+	free(bytes);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

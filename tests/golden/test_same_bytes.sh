@@ -61,3 +61,12 @@ env -u MAKEFLAGS -u MAKELEVEL make -s -C "$dir" -j2 CC=$other CFLAGS=-O1 all >"$
 }
 run compiler "$dir/build/hitm"
 same compiler "from a build with $other"
+
+# Storms in hundreds of machines, by the fingerprint of all that they computed.
+storms() {
+	"$1" check --only storms --seed 1 | sed 's/ *([0-9]* s)$//'
+}
+[ "$(storms "$HITM")" = "$(storms "$dir/build/hitm")" ] || {
+	echo "storms differ in a build with $other"
+	exit 1
+}

@@ -491,6 +491,52 @@ static void options_of_layout_are_checked(void)
 		       "hitm layout: ", "text, json, csv");
 }
 
+/* ---- hitm check ----------------------------------------------------------------------------- */
+
+static void options_of_check_are_checked(void)
+{
+	expect_mistake("check --only everything", "hitm check: 'everything' is no part",
+		       "protocol, mistakes");
+	expect_mistake("check --table --protocol mosi", "hitm check: 'mosi'", "mesi, mesif, moesi");
+	expect_mistake("check --jobs 0", "hitm check: '0'", "from 1 to");
+	expect_mistake("check protocol", "hitm check: 'protocol'", "hitm check -h");
+	expect_mistake("check --litmus", "hitm check: ", "a file");
+	expect_mistake("check --storm", "hitm check: ", "a whole number");
+	expect_mistake("check --storm 1 weather=bad", "weather=bad: ", "KNOB=VALUE");
+}
+
+static void a_part_of_check_alone_prints_its_line(void)
+{
+	CU_ASSERT_EQUAL(hitm("check --only storms --only inputs --jobs 2"), 0);
+	const char *out = text_read(path_of("out")), *inputs = strstr(out, "\ninputs ");
+
+	CU_ASSERT(!strncmp(out, "storms ", 7));
+	CU_ASSERT_PTR_NOT_NULL(strstr(out, "all held"));
+	CU_ASSERT(inputs && strchr(inputs + 1, '\n') && !strchr(inputs + 1, '\n')[1]);
+}
+
+static void the_table_has_the_rows_of_the_variant_asked_for(void)
+{
+	CU_ASSERT_EQUAL(hitm("check --table"), 0);
+	CU_ASSERT_PTR_NULL(strstr(text_read(path_of("out")), "FwdGetF"));
+	CU_ASSERT_EQUAL(hitm("check --table --protocol mesif --markdown"), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text_read(path_of("out")), "| F | FwdGetF | sDataF | S |\n"));
+}
+
+static void a_litmus_test_of_ones_own_is_run(void)
+{
+	file_write("own.litmus", "X86_64 own\n{ x=0; y=0; }\n P0 | P1 ;\n"
+				 " movq $1,(x) | movq $1,(y) ;\n mfence | mfence ;\n"
+				 " movq (y),%rax | movq (x),%rax ;\n"
+				 "exists (0:rax=0 /\\ 1:rax=0)\n");
+	CU_ASSERT_EQUAL(hitm("check --litmus own.litmus"), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text_read(path_of("out")),
+				      "own: Forbidden on x86-TSO, 3 outcomes; over the table the "
+				      "same; timed "));
+	file_write("bad.litmus", "X86_64 bad\n{ x=0; }\n P0 ;\n frobnicate (x) ;\n");
+	expect_mistake("check --litmus bad.litmus", "bad.litmus:4:2: ", "expected");
+}
+
 void suite_cli(void)
 {
 	CU_pSuite suite = CU_add_suite("cli", scratch_make, scratch_remove);
@@ -535,4 +581,8 @@ void suite_cli(void)
 	CU_ADD_TEST(suite, layouts_are_checked_one_by_one);
 	CU_ADD_TEST(suite, a_layout_that_is_missing_names_the_nearest);
 	CU_ADD_TEST(suite, options_of_layout_are_checked);
+	CU_ADD_TEST(suite, options_of_check_are_checked);
+	CU_ADD_TEST(suite, a_part_of_check_alone_prints_its_line);
+	CU_ADD_TEST(suite, the_table_has_the_rows_of_the_variant_asked_for);
+	CU_ADD_TEST(suite, a_litmus_test_of_ones_own_is_run);
 }
