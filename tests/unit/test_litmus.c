@@ -3,7 +3,7 @@
  * against the oracle. The tests read configs/litmus and are run in the root of the project. */
 #include "tests/unit/scratch.h"
 #include "tests/unit/suites.h"
-#include "check/litmus_timed.h"
+#include "check/litmus_explore.h"
 #include <CUnit/CUnit.h>
 #include <glob.h>
 #include <stdio.h>
@@ -636,6 +636,39 @@ static void the_oracle_agrees_on_tests_kept_elsewhere(void)
 	free(catalogue);
 }
 
+/* Over the protocol's table, wherever variables lie. */
+static void tests_kept_elsewhere_end_as_on_x86_tso(void)
+{
+	const char *shared = getenv("HITM_SHARED");
+	char folder[512];
+	uint32_t wrong = 0;
+
+	snprintf(folder, sizeof(folder), "%s/data/litmus", shared ? shared : "../shared");
+	struct catalogue *catalogue = catalogue_load(folder);
+
+	if (!catalogue) {
+		test_skip("$HITM_SHARED has no litmus tests");
+		return;
+	}
+#pragma omp parallel for schedule(dynamic, 1) reduction(+ : wrong)
+	for (uint32_t k = 0; k < 3 * catalogue->count; k++) {
+		const struct litmus *litmus = &catalogue->tests[k / 3].litmus;
+		struct litmus_explore_options options = {
+			.variant = protocol_variant_at(k / 3 % PROTOCOL_VARIANTS),
+			.variables = (enum litmus_variables)(1 << k % 3)
+		};
+		struct litmus_explore_result result;
+		struct tso_result expected;
+		struct error error = { "" };
+
+		wrong += !tso_explore(litmus, TSO_BUFFER, TSO_STATES_MAX, &expected, &error) ||
+			 litmus_explore(litmus, &expected, &options, &result) != LITMUS_EQUAL;
+		tso_free(&expected);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	free(catalogue);
+}
+
 /* ---- the oracle ----------------------------------------------------------------------------- */
 
 static void outcomes_are_sorted_and_found(void)
@@ -1067,6 +1100,7 @@ void suite_litmus(void)
 	CU_ADD_TEST(suite, files_are_regular_and_not_too_long);
 	CU_ADD_TEST(suite, the_oracle_agrees_with_other_oracles);
 	CU_ADD_TEST(suite, the_oracle_agrees_on_tests_kept_elsewhere);
+	CU_ADD_TEST(suite, tests_kept_elsewhere_end_as_on_x86_tso);
 	CU_ADD_TEST(suite, outcomes_are_sorted_and_found);
 	CU_ADD_TEST(suite, a_store_waits_for_room_in_the_buffer);
 	CU_ADD_TEST(suite, too_many_states_are_refused);
