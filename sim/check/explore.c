@@ -107,6 +107,7 @@ static size_t pack_least(const struct model *model, const struct model_line *lin
 		sorted[p].cache = p;
 		sorted[p].size = model_signature(model, line, p, sorted[p].bytes);
 	}
+	/* cppcheck-suppress uninitvar ; those of the model's caches are filled in */
 	qsort(sorted, model->caches, sizeof(*sorted), compare_signed);
 	place(&least, 0, 0);
 	for (uint32_t k = 1, all = 1; k <= model->caches; k++) {

@@ -518,6 +518,7 @@ static enum litmus_verdict expand(struct litmus_search *search, uint32_t number)
 	bool last = false, any = false;
 
 	unpack(search, number, &before);
+	/* cppcheck-suppress autoVariables ; only while this state is expanded */
 	search->scene = &after;
 	for (uint32_t k = 0; !last; k++) {
 		after = before;

@@ -16,7 +16,7 @@ struct states {
 	uint32_t count;
 };
 
-enum { STATES_FULL = UINT32_MAX };
+static const uint32_t STATES_FULL = UINT32_MAX;
 
 /* False without memory. */
 bool states_init(struct states *states);

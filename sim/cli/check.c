@@ -27,8 +27,8 @@ static const char help[] =
 	"  mistakes  the same with mistakes put into the table: are they found?\n"
 	"  litmus    x86 litmus tests over the table: just the outcomes of x86-TSO?\n"
 	"  timed     the same tests on the timed machine, many times: none that is forbidden?\n"
-	"  storms    random accesses of up to 256 threads to few lines, every value checked\n"
 	"  inputs    mangled machines, layouts, experiments and litmus tests: refused in a line?\n"
+	"  storms    random accesses of up to 256 threads to few lines, every value checked\n"
 	"\n"
 	"  -l, --long            as much of each as an hour allows\n"
 	"  -o, --only PART       this part alone, or these\n"
@@ -50,7 +50,7 @@ static const struct part {
 	bool (*check)(const struct check_run *run);
 } parts[] = {
 	{ "protocol", check_protocol }, { "mistakes", check_mistakes }, { "litmus", check_litmus },
-	{ "timed", check_timed },       { "storms", check_storms },     { "inputs", check_inputs },
+	{ "timed", check_timed },       { "inputs", check_inputs },     { "storms", check_storms },
 };
 
 enum { PARTS = sizeof(parts) / sizeof(*parts) };

@@ -56,7 +56,8 @@ static void texts_add(struct texts *texts, const uint8_t *bytes, size_t size)
 		give_up("out of memory", "driver");
 	memcpy(copy, bytes, size);
 	texts->all = all;
-	texts->all[texts->count++] = (struct mangle_text){ copy, size };
+	texts->all[texts->count].bytes = copy;
+	texts->all[texts->count++].size = size;
 }
 
 static void texts_free(struct texts *texts)

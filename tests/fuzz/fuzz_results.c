@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char name[] = FUZZ_NAME ": ";
 	struct error error = { "" };
-	struct plot_results results;
+	struct plot_results results = { .file = FUZZ_NAME };
 
 	if (plot_results_parse(FUZZ_NAME, (const char *)data, size, &results, &error)) {
 		FUZZ_EXPECT(!error.text[0], &error);

@@ -508,11 +508,11 @@ static void options_of_check_are_checked(void)
 static void a_part_of_check_alone_prints_its_line(void)
 {
 	CU_ASSERT_EQUAL(hitm("check --only storms --only inputs --jobs 2"), 0);
-	const char *out = text_read(path_of("out")), *inputs = strstr(out, "\ninputs ");
+	const char *out = text_read(path_of("out")), *storms = strstr(out, "\nstorms ");
 
-	CU_ASSERT(!strncmp(out, "storms ", 7));
+	CU_ASSERT(!strncmp(out, "inputs ", 7));
 	CU_ASSERT_PTR_NOT_NULL(strstr(out, "all held"));
-	CU_ASSERT(inputs && strchr(inputs + 1, '\n') && !strchr(inputs + 1, '\n')[1]);
+	CU_ASSERT(storms && strchr(storms + 1, '\n') && !strchr(storms + 1, '\n')[1]);
 }
 
 static void the_table_has_the_rows_of_the_variant_asked_for(void)
