@@ -294,21 +294,6 @@ static enum explore_verdict violated(struct search *search, uint32_t state, cons
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-static bool room_for(void **array, size_t *room, size_t needed, size_t item)
-{
-	size_t more = needed + needed / 2 + 1024;
-	void *larger;
-
-	if (needed <= *room)
-		return true;
-	larger = realloc(*array, more * item);
-	if (!larger)
-		return false;
-	*array = larger;
-	*room = more;
-	return true;
-}
-
 /* Every state reached is sound, and agrees with the home's record when it is quiet. */
 static bool holds(struct search *search, const struct point *point)
 {
@@ -331,10 +316,10 @@ static bool reach(struct search *search, const struct point *point, uint32_t fro
 	uint32_t known = search->states.count, number = states_add(&search->states, bytes, size);
 
 	search->no_memory = number == STATES_FULL ||
-			    !room_for((void **)&search->parent, &search->parent_room,
-				      search->states.count, sizeof(*search->parent)) ||
-			    !room_for((void **)&search->next, &search->next_room,
-				      search->next_count + 1, sizeof(*search->next));
+			    !states_room((void **)&search->parent, &search->parent_room,
+					 search->states.count, sizeof(*search->parent)) ||
+			    !states_room((void **)&search->next, &search->next_room,
+					 search->next_count + 1, sizeof(*search->next));
 	if (search->no_memory)
 		return false;
 	search->next[search->next_count++] = number;
@@ -441,8 +426,8 @@ static enum explore_verdict run(struct search *search)
 	for (uint32_t at = 0; at < search->states.count && verdict == EXPLORE_HOLDS; at++) {
 		if (search->options->limit && search->states.count > search->options->limit)
 			return EXPLORE_LIMIT;
-		if (!room_for((void **)&search->first, &search->first_room, at + 2u,
-			      sizeof(*search->first)))
+		if (!states_room((void **)&search->first, &search->first_room, at + 2u,
+				 sizeof(*search->first)))
 			return EXPLORE_NO_MEMORY;
 		search->first[at] = search->next_count;
 		verdict = expand(search, at);

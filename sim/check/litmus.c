@@ -2,14 +2,12 @@
 /* The reader: a scanner by hand, one pass, and a depth limit on the only recursion. Each function
  * leaves `at` behind what it has read, or returns false with the error recorded. */
 #include "check/litmus.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "config/file.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct reader {
 	struct litmus *litmus;
@@ -863,28 +861,12 @@ bool litmus_read(struct litmus *litmus, const char *text, size_t length, const c
 
 bool litmus_load(struct litmus *litmus, const char *path, struct error *error)
 {
-	char text[LITMUS_TEXT_MAX + 1];
-	size_t length = 0;
-	ssize_t got;
-	struct stat status;
-	int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	size_t length;
+	char *text = file_read(path, 1 << 20, &length, error);
+	bool read = text && litmus_read(litmus, text, length, path, error);
 
-	if (file < 0)
-		return error_set(error, "%s: %s", path, strerror(errno));
-	if (fstat(file, &status) || !S_ISREG(status.st_mode)) {
-		close(file);
-		return error_set(error, "%s: not a regular file, expected a litmus test", path);
-	}
-	while (length < sizeof(text) &&
-	       (got = read(file, text + length, sizeof(text) - length)) != 0) {
-		if (got < 0) {
-			close(file);
-			return error_set(error, "%s: %s", path, strerror(errno));
-		}
-		length += (size_t)got;
-	}
-	close(file);
-	return litmus_read(litmus, text, length, path, error);
+	free(text);
+	return read;
 }
 
 bool litmus_holds(const struct litmus_condition *condition, const uint64_t *values)

@@ -38,7 +38,7 @@ static uint64_t hash_of(const uint8_t *bytes, size_t size)
 	return hash ^ hash >> 32;
 }
 
-static bool grow(void **array, size_t *room, size_t needed, size_t item)
+bool states_room(void **array, size_t *room, size_t needed, size_t item)
 {
 	size_t more = *room;
 	void *larger;
@@ -94,9 +94,9 @@ uint32_t states_add(struct states *states, const uint8_t *bytes, size_t size)
 			return states->table[slot] - 1;
 	}
 	if (states->count >= STATES_FULL - 2 ||
-	    !grow((void **)&states->bytes, &states->room, states->used + size, 1) ||
-	    !grow((void **)&states->start, &states->start_room, states->count + 2u,
-		  sizeof(*states->start)))
+	    !states_room((void **)&states->bytes, &states->room, states->used + size, 1) ||
+	    !states_room((void **)&states->start, &states->start_room, states->count + 2u,
+			 sizeof(*states->start)))
 		return STATES_FULL;
 	memcpy(states->bytes + states->used, bytes, size);
 	states->used += size;

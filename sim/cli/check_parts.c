@@ -2,7 +2,7 @@
 #include "cli/check_parts.h"
 #include "check/explore.h"
 #include "check/mutate.h"
-#include "check/pinned.def"
+#include "check/pinned.h"
 #include "check/storm_case.h"
 #include <omp.h>
 #include <stdio.h>
@@ -28,23 +28,6 @@ static const char *variant_text(const struct protocol_variant *variant, char *te
 }
 
 /* ---- protocol ------------------------------------------------------------------------------- */
-
-static const struct pinned {
-	struct protocol_variant variant;
-	uint32_t caches, lines;
-	uint64_t states, rules;
-} pinned[] = {
-#define PIN(protocol, eviction, home, atomics, caches, lines, states, rules)            \
-	{ { PROTOCOL_##protocol, EVICTION_##eviction, HOME_##home, ATOMICS_##atomics }, \
-	  caches,                                                                       \
-	  lines,                                                                        \
-	  states,                                                                       \
-	  rules },
-	PINNED_COUNTS(PIN)
-#undef PIN
-};
-
-enum { PINNED = sizeof(pinned) / sizeof(*pinned) };
 
 /* Machines have this protocol unless they say otherwise: it is explored the most. */
 static bool is_default(const struct pinned *pin)
@@ -104,16 +87,16 @@ bool check_protocol(const struct check_run *run)
 
 #pragma omp parallel for schedule(dynamic, 1) \
 	reduction(+ : states, stand_for, explorations, rows, reached, wrong)
-	for (int k = PINNED - 1; k >= 0; k--) {
+	for (int k = (int)pinned_count - 1; k >= 0; k--) {
 		struct explore_result result;
 
-		if (!explored(run, &pinned[k]))
+		if (!explored(run, &pinned_counts[k]))
 			continue;
-		wrong += !explore_pinned(&pinned[k], &result);
+		wrong += !explore_pinned(&pinned_counts[k], &result);
 		explorations++;
 		states += result.states;
 		stand_for += result.raw_states;
-		if (pinned[k].caches == 3) {
+		if (pinned_counts[k].caches == 3) {
 			rows += result.rows;
 			reached += result.rows_reached;
 		}

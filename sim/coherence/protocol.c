@@ -16,19 +16,7 @@ const char *const eviction_names[] = { "silent", "exact", NULL };
 const char *const home_kind_names[] = { "ahead", "blocking", NULL };
 const char *const atomics_names[] = { "near", "far", NULL };
 
-/* A variant is a bit of `where`: its number in the order of protocol_variant_at. */
-enum {
-	ALL = (1 << PROTOCOL_VARIANTS) - 1,
-	MESI = 0x0000ff,
-	MESIF = 0x00ff00,
-	MOESI = 0xff0000,
-	SILENT = 0x0f0f0f,
-	EXACT = ALL ^ SILENT,
-	AHEAD = 0x333333,
-	BLOCKING = ALL ^ AHEAD,
-	NEAR = 0x555555,
-	FAR = ALL ^ NEAR
-};
+enum { VARIANT_SETS };
 
 struct protocol_variant protocol_variant_at(uint32_t k)
 {

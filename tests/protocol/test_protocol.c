@@ -4,7 +4,7 @@
 #include "check/explore.h"
 #include "check/litmus_explore.h"
 #include "check/mutate.h"
-#include "check/pinned.def"
+#include "check/pinned.h"
 #include "tests/unit/suites.h"
 #include <CUnit/Basic.h>
 #include <stdio.h>
@@ -88,17 +88,7 @@ static void select_variant(struct protocol *rows, uint32_t k)
 
 static void no_variant_has_two_rows_for_an_event(void)
 {
-	enum {
-		ALL = (1 << PROTOCOL_VARIANTS) - 1,
-		MESI = 0x0000ff,
-		MESIF = 0x00ff00,
-		MOESI = 0xff0000,
-		SILENT = 0x0f0f0f,
-		EXACT = ALL ^ SILENT,
-		AHEAD = 0x333333,
-		BLOCKING = ALL ^ AHEAD,
-		FAR = 0xaaaaaa
-	};
+	enum { VARIANT_SETS };
 	uint32_t cache[CACHE_STATE_COUNT][CACHE_EVENT_COUNT] = { { 0 } };
 	uint32_t home[HOME_STATE_COUNT][HOME_EVENT_COUNT] = { { 0 } };
 
@@ -137,31 +127,18 @@ static void counts_are_those_of_the_murphi_model(void)
 
 static void pinned_counts_are_those_of_the_murphi_model(void)
 {
-	static const struct {
-		struct protocol_variant variant;
-		uint32_t caches, lines;
-		uint64_t states, rules;
-	} pinned[] = {
-#define PIN(protocol, eviction, home, atomics, caches, lines, states, rules)            \
-	{ { PROTOCOL_##protocol, EVICTION_##eviction, HOME_##home, ATOMICS_##atomics }, \
-	  caches,                                                                       \
-	  lines,                                                                        \
-	  states,                                                                       \
-	  rules },
-		PINNED_COUNTS(PIN)
-#undef PIN
-	};
 	struct counted counts[COUNTS_MAX];
 	size_t count = read_counts(counts), compared = 0;
 
-	for (size_t k = 0; k < sizeof(pinned) / sizeof(*pinned); k++) {
+	for (uint32_t k = 0; k < pinned_count; k++) {
+		const struct pinned *pin = &pinned_counts[k];
 		const struct counted *expected =
-			find_counts(counts, count, &pinned[k].variant, pinned[k].caches);
+			find_counts(counts, count, &pin->variant, pin->caches);
 
-		if (!expected || pinned[k].lines > 1)
+		if (!expected || pin->lines > 1)
 			continue;
-		CU_ASSERT_EQUAL(pinned[k].states, expected->states);
-		CU_ASSERT_EQUAL(pinned[k].rules, expected->rules);
+		CU_ASSERT_EQUAL(pin->states, expected->states);
+		CU_ASSERT_EQUAL(pin->rules, expected->rules);
 		compared++;
 	}
 	CU_ASSERT_EQUAL(compared, count);
