@@ -449,14 +449,14 @@ static struct fabric_timing draw_timing(struct random *random)
 
 	timing.dram_local = draw_latency(random, least);
 	timing.dram_remote = draw_latency(random, least);
-	for (int across = 0; across < 2; across++) {
+	for (int d = DISTANCE_SOCKET; d <= DISTANCE_CROSS; d++) {
 		double hand_off = draw_latency(random, least);
 
-		timing.hand_off[across] = (struct spread){ hand_off, hand_off, hand_off };
-		timing.clean[across] = draw_latency(random, least);
-		timing.upgrade[across] = draw_latency(random, least);
+		timing.hand_off[d] = (struct spread){ hand_off, hand_off, hand_off };
+		timing.clean[d] = draw_latency(random, least);
+		timing.upgrade[d] = draw_latency(random, least);
 		for (int home = 0; home < 2; home++)
-			timing.dirty[across][home] = draw_latency(random, least);
+			timing.dirty[d][home] = draw_latency(random, least);
 	}
 	return timing;
 }

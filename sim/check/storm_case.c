@@ -160,26 +160,31 @@ static struct fabric_timing timing_of(const uint32_t knob[])
 {
 	struct fabric_timing t = { .clock = 1e9, .scale = 1 };
 	double way = 2.0 * knob[KNOB_leg];
+	/* An owner keeps the line to the end of the operation under way. */
+	double visit = fmax(1, ceil((double)knob[KNOB_retain] / knob[KNOB_rmw])) * knob[KNOB_rmw];
 
 	t.llc = 4.0 * knob[KNOB_leg];
 	t.dram_local = way + 1 + knob[KNOB_memory];
 	t.dram_remote = t.dram_local + knob[KNOB_across];
-	for (int across = 0; across < 2; across++) {
-		double far = across ? knob[KNOB_across] : 0;
-		double least = knob[KNOB_rmw] + 1.0;
+	for (int d = 0; d < DISTANCES; d++) {
+		double far = d == DISTANCE_CROSS ? knob[KNOB_across] : 0;
+		double least = visit + 1;
 		double mean = least + knob[KNOB_transfer] + far;
 		double half = (mean - least) * knob[KNOB_spread] / 100;
 
-		t.hand_off[across] = (struct spread){ mean - half, mean, mean + half };
-		t.clean[across] = way + 1 + knob[KNOB_clean] + far;
-		t.upgrade[across] = way + 1 + knob[KNOB_acks] + far;
+		t.hand_off[d] = (struct spread){ mean - half, mean, mean + half };
+		t.away[d] = knob[KNOB_away];
+		t.clean[d] = way + 1 + knob[KNOB_clean] + far;
+		t.upgrade[d] = way + 1 + knob[KNOB_acks] + far;
 		/* write-backs too */
-		t.dirty[across][0] = way + 1 + knob[KNOB_transfer] + far;
-		t.dirty[across][0] += across ? knob[KNOB_late] : 0;
-		t.dirty[across][1] = t.dirty[across][0] + far / 4;
+		t.dirty[d][0] = way + 1 + knob[KNOB_transfer] + far;
+		t.dirty[d][0] += d == DISTANCE_CROSS ? knob[KNOB_late] : 0;
+		t.dirty[d][1] = t.dirty[d][0] + far / 4;
 	}
 	t.invalidate_serial = knob[KNOB_serial];
 	t.home_occupancy = knob[KNOB_occupancy];
+	t.far_occupancy = knob[KNOB_far_occupancy];
+	t.retain = knob[KNOB_retain];
 	t.link_bandwidth = knob[KNOB_link] ? 1e9 * knob[KNOB_link] : 0;
 	return t;
 }
@@ -194,6 +199,7 @@ static struct machine_config machine_of(uint64_t seed, const uint32_t knob[])
 		.sockets = knob[KNOB_sockets],
 		.cores_per_socket = (knob[KNOB_threads] + cpus - 1) / cpus,
 		.smt = smt,
+		.cores_per_cluster = knob[KNOB_cluster],
 		.timing = timing_of(knob),
 		.coherence = { .line = 32u << knob[KNOB_line],
 			       .l1 = { 1, knob[KNOB_l1], 4 },
@@ -207,6 +213,7 @@ static struct machine_config machine_of(uint64_t seed, const uint32_t knob[])
 			       .home = (enum home_kind)knob[KNOB_home],
 			       .discipline = (enum discipline)knob[KNOB_discipline],
 			       .batch = knob[KNOB_batch],
+			       .bias = knob[KNOB_bias],
 			       .paranoid = true,
 			       .seed = seed + knob[KNOB_salt] },
 		.locked_rmw = knob[KNOB_rmw],

@@ -10,42 +10,47 @@
 
 /* name, least, most, the simplest, how it is drawn: UNIFORM or LOG (small ones as often as large),
  * names of its values. Times are in cycles. The salt changes nothing but what the threads draw. */
-#define STORM_KNOBS(X)                                       \
-	X(salt, 0, 9999, 0, UNIFORM, "")                     \
-	X(accesses, 1, 300, 1, LOG, "")                      \
-	X(threads, 2, 256, 2, LOG, "")                       \
-	X(lines, 1, 8, 1, UNIFORM, "")                       \
-	X(sockets, 1, 4, 1, UNIFORM, "")                     \
-	X(smt, 1, 4, 1, LOG, "")                             \
-	X(roles, 1, 31, 1, UNIFORM, "")                      \
-	X(deeds, 0, 15, 0, UNIFORM, "")                      \
-	X(hot, 0, 8, 0, UNIFORM, "")                         \
-	X(work, 1, 300, 1, LOG, "")                          \
-	X(conflict, 0, 1, 0, UNIFORM, "no yes")              \
-	X(line, 0, 2, 1, UNIFORM, "32 64 128")               \
-	X(l1, 1, 4, 4, UNIFORM, "")                          \
-	X(l2, 1, 4, 4, UNIFORM, "")                          \
-	X(llc, 1, 4, 4, UNIFORM, "")                         \
-	X(protocol, 0, 2, 0, UNIFORM, "mesi mesif moesi")    \
-	X(atomics, 0, 1, 0, UNIFORM, "near far")             \
-	X(eviction, 0, 1, 0, UNIFORM, "silent exact")        \
-	X(home, 0, 1, 0, UNIFORM, "ahead blocking")          \
-	X(discipline, 0, 2, 1, UNIFORM, "random fifo batch") \
-	X(batch, 1, 8, 1, UNIFORM, "")                       \
-	X(stores, 1, 56, 1, LOG, "")                         \
-	X(loads, 1, 12, 1, LOG, "")                          \
-	X(leg, 1, 25, 1, LOG, "")                            \
-	X(transfer, 0, 400, 0, LOG, "")                      \
-	X(clean, 0, 400, 0, LOG, "")                         \
-	X(acks, 0, 400, 0, LOG, "")                          \
-	X(memory, 0, 400, 0, LOG, "")                        \
-	X(across, 0, 400, 0, LOG, "")                        \
-	X(late, 0, 400, 0, LOG, "")                          \
-	X(spread, 0, 100, 0, UNIFORM, "")                    \
-	X(serial, 0, 40, 0, LOG, "")                         \
-	X(occupancy, 0, 40, 0, LOG, "")                      \
-	X(link, 0, 60, 0, LOG, "")                           \
-	X(rmw, 1, 40, 1, LOG, "")                            \
+#define STORM_KNOBS(X)                                              \
+	X(salt, 0, 9999, 0, UNIFORM, "")                            \
+	X(accesses, 1, 300, 1, LOG, "")                             \
+	X(threads, 2, 256, 2, LOG, "")                              \
+	X(lines, 1, 8, 1, UNIFORM, "")                              \
+	X(sockets, 1, 4, 1, UNIFORM, "")                            \
+	X(smt, 1, 4, 1, LOG, "")                                    \
+	X(roles, 1, 31, 1, UNIFORM, "")                             \
+	X(deeds, 0, 15, 0, UNIFORM, "")                             \
+	X(hot, 0, 8, 0, UNIFORM, "")                                \
+	X(work, 1, 300, 1, LOG, "")                                 \
+	X(conflict, 0, 1, 0, UNIFORM, "no yes")                     \
+	X(line, 0, 2, 1, UNIFORM, "32 64 128")                      \
+	X(l1, 1, 4, 4, UNIFORM, "")                                 \
+	X(l2, 1, 4, 4, UNIFORM, "")                                 \
+	X(llc, 1, 4, 4, UNIFORM, "")                                \
+	X(protocol, 0, 2, 0, UNIFORM, "mesi mesif moesi")           \
+	X(atomics, 0, 1, 0, UNIFORM, "near far")                    \
+	X(eviction, 0, 1, 0, UNIFORM, "silent exact")               \
+	X(home, 0, 1, 0, UNIFORM, "ahead blocking")                 \
+	X(discipline, 0, 3, 1, UNIFORM, "random fifo batch biased") \
+	X(batch, 1, 8, 1, UNIFORM, "")                              \
+	X(bias, 1, 40, 1, LOG, "")                                  \
+	X(cluster, 0, 4, 0, LOG, "")                                \
+	X(stores, 1, 56, 1, LOG, "")                                \
+	X(loads, 1, 12, 1, LOG, "")                                 \
+	X(leg, 1, 25, 1, LOG, "")                                   \
+	X(transfer, 0, 400, 0, LOG, "")                             \
+	X(clean, 0, 400, 0, LOG, "")                                \
+	X(acks, 0, 400, 0, LOG, "")                                 \
+	X(memory, 0, 400, 0, LOG, "")                               \
+	X(across, 0, 400, 0, LOG, "")                               \
+	X(late, 0, 400, 0, LOG, "")                                 \
+	X(spread, 0, 100, 0, UNIFORM, "")                           \
+	X(serial, 0, 40, 0, LOG, "")                                \
+	X(occupancy, 0, 40, 0, LOG, "")                             \
+	X(link, 0, 60, 0, LOG, "")                                  \
+	X(rmw, 1, 40, 1, LOG, "")                                   \
+	X(retain, 0, 200, 0, LOG, "")                               \
+	X(far_occupancy, 0, 40, 0, LOG, "")                         \
+	X(away, 0, 400, 0, LOG, "")                                 \
 	X(ahead, 0, 1, 1, UNIFORM, "no yes")
 
 #define NAME_KNOB(name, ...) KNOB_##name,

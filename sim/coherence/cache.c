@@ -165,9 +165,9 @@ static uint64_t answer_leg(const struct coherence *coherence, const struct core 
 
 	switch (forward->type) {
 	case EVENT_FwdGetM:
-		return fabric_own(fabric, core->number, to);
+		return fabric_own(fabric, core->number, to, forward->line->socket);
 	case EVENT_FwdGetF:
-		return fabric->share[core->socket != fabric_socket(fabric, to)];
+		return fabric->share[fabric_distance(fabric, core->number, to)];
 	default:
 		return fabric_read(fabric, core->number, to, forward->line->socket);
 	}
@@ -343,7 +343,7 @@ static void evict(struct coherence *coherence, struct core *core, struct copy **
 	struct copy *copy = victim(coherence, set);
 
 	if (copy && held(copy, now)) {
-		copy->locked_until = now;
+		copy->locked_until = copy->kept_until = now;
 		pump(coherence, core, copy, now);
 		if (!set[coherence->config.l2.ways - 1])
 			return;
@@ -422,6 +422,8 @@ static void done(struct coherence *coherence, struct core *core, struct copy *co
 {
 	copy->fresh = true;
 	copy->filled = coherence->now;
+	copy->kept_until =
+		cache_writable(copy->state) ? copy->filled + coherence->fabric->retain : 0;
 	copy->watched = copy->line->shared;
 	if (coherence->observer.gained)
 		coherence->observer.gained(coherence->observer.context, core->number, copy,
@@ -487,7 +489,7 @@ static bool apply(struct coherence *coherence, struct core *core, struct copy *c
 				 cache_event_name(event), cache_state_name(old), core->number);
 		return true;
 	}
-	if (locks && copy && copy->locked_until > now)
+	if (locks && copy && (copy->locked_until > now || copy->kept_until > now))
 		return false;
 	visit(coherence, old, event);
 	if (DOES(row, stall))
@@ -616,17 +618,18 @@ static void ask(struct coherence *coherence, struct core *core, struct copy *cop
 	become(coherence, copy, row->next);
 }
 
-static void lock_ends(struct coherence *coherence, struct core *core, struct copy *copy,
-		      uint64_t cause)
+/* Takes the copy up again at `time`, unless that is to happen sooner anyway. */
+static void unlock_at(struct coherence *coherence, struct core *core, struct copy *copy,
+		      uint64_t time, uint64_t cause)
 {
-	if (copy->unlock_due)
+	if (copy->unlock && copy->unlock <= time)
 		return;
 	struct message *message = compose(coherence, core, copy, 0);
 
 	message->kind = UNLOCK;
 	message->event.cause = cause;
-	copy->unlock_due = true;
-	core_schedule(coherence, core, message, copy->locked_until);
+	copy->unlock = time;
+	core_schedule(coherence, core, message, time);
 }
 
 /* Takes a copy as far as it goes now: fresh data serve the loads that wait and one write first;
@@ -636,7 +639,7 @@ static void pump(struct coherence *coherence, struct core *core, struct copy *co
 	for (;;) {
 		if (copy->locked_until > now) {
 			if (copy->waiting || copy->stalled)
-				lock_ends(coherence, core, copy, now);
+				unlock_at(coherence, core, copy, copy->locked_until, now);
 			return;
 		}
 		if (copy->fresh) {
@@ -651,6 +654,8 @@ static void pump(struct coherence *coherence, struct core *core, struct copy *co
 		if (!perform_one(coherence, copy, now))
 			break;
 	}
+	if (copy->stalled && copy->kept_until > now)
+		unlock_at(coherence, core, copy, copy->kept_until, now);
 	if (copy->waiting && cache_stable(copy->state))
 		ask(coherence, core, copy, now);
 	if (copy->state == STATE_I && !copy->waiting && !copy->stalled)
@@ -682,8 +687,8 @@ void cache_handle(struct coherence *coherence, struct message *message)
 	struct copy *copy = cache_find(coherence, core, message->line->address);
 
 	if (message->kind == UNLOCK) {
-		if (copy)
-			copy->unlock_due = false;
+		if (copy && copy->unlock == coherence->now)
+			copy->unlock = 0;
 		message_free(coherence, message);
 	} else if ((copy && copy->stalled && from_home_in_order(message)) ||
 		   !apply(coherence, core, copy, message)) {
@@ -701,7 +706,7 @@ static bool permits(struct coherence *coherence, struct copy *copy, bool write, 
 {
 	if (!write)
 		return cache_readable(copy->state);
-	if (!cache_writable(copy->state) || copy->locked_until > now || copy->stalled)
+	if (!cache_writable(copy->state) || copy->locked_until > now || copy_owed(copy, now))
 		return false;
 	own(coherence, copy, EVENT_Store);
 	return true;
@@ -764,6 +769,6 @@ void cache_settle(struct coherence *coherence, struct core *core, uint64_t line_
 {
 	struct copy *copy = cache_find(coherence, core, line_address);
 
-	if (copy && copy->stalled && copy->locked_until <= now)
+	if (copy && copy_owed(copy, now) && copy->locked_until <= now)
 		pump(coherence, core, copy, now);
 }

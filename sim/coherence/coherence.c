@@ -47,6 +47,7 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 				const struct client *client)
 {
 	struct coherence *coherence = calloc(1, sizeof(*coherence));
+	uint32_t sockets = fabric->topology.sockets;
 	bool complete;
 
 	if (!coherence) {
@@ -64,8 +65,8 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 	coherence->table = calloc(TABLE_START, sizeof(*coherence->table));
 	coherence->queue = queue_new();
 	coherence->cores = calloc(fabric->cores, sizeof(*coherence->cores));
-	coherence->home_count = calloc(fabric->sockets, sizeof(*coherence->home_count));
-	coherence->llc = calloc((size_t)fabric->sockets * config->llc_sets * config->llc_ways,
+	coherence->home_count = calloc(sockets, sizeof(*coherence->home_count));
+	coherence->llc = calloc((size_t)sockets * config->llc_sets * config->llc_ways,
 				sizeof(struct line *));
 	complete = coherence->table && coherence->queue && coherence->cores &&
 		   coherence->home_count && coherence->llc;
@@ -80,9 +81,9 @@ struct coherence *coherence_new(const struct coherence_config *config, struct fa
 		return NULL;
 	}
 	if (config->protocol == PROTOCOL_MESIF)
-		for (int across = 0; across < 2; across++)
-			if (fabric->share[across] < fabric->lookahead)
-				fabric->lookahead = fabric->share[across];
+		for (int d = 0; d < DISTANCES; d++)
+			if (fabric->share[d] && fabric->share[d] < fabric->lookahead)
+				fabric->lookahead = fabric->share[d];
 	protocol_select(&coherence->protocol,
 			&(struct protocol_variant){ config->protocol, config->eviction,
 						    config->home, config->atomics });
@@ -152,7 +153,7 @@ static struct line *line_new(struct coherence *coherence, uint64_t address)
 		table_grow(coherence);
 	slot = table_slot(coherence, address);
 	line->address = address;
-	line->owner = line->first = line->last_socket = NOBODY;
+	line->owner = line->first = line->last = NOBODY;
 	coherence->line_count++;
 	line->waiting_tail = &line->waiting;
 	line->state = STATE_HI;

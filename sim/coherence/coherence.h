@@ -23,7 +23,7 @@ enum {
 };
 
 /* Who is served next among the requests that wait at a line's home. */
-enum discipline { DISCIPLINE_RANDOM, DISCIPLINE_FIFO, DISCIPLINE_SOCKET_BATCH };
+enum discipline { DISCIPLINE_RANDOM, DISCIPLINE_FIFO, DISCIPLINE_SOCKET_BATCH, DISCIPLINE_BIASED };
 
 struct cache_geometry {
 	uint32_t sets, ways;
@@ -109,12 +109,12 @@ struct line {
 	struct line *next; /* in the hash table */
 	uint8_t state;     /* home_state */
 	bool in_llc;
-	bool shared;    /* more than one core has asked for it */
-	uint8_t socket; /* of the home */
-	uint16_t owner; /* the owner on record: it has the line or it is on its way */
-	uint16_t first; /* the first core that asked */
-	uint16_t batch; /* hand-overs within one socket in a row */
-	uint16_t last_socket;
+	bool shared;             /* more than one core has asked for it */
+	uint8_t socket;          /* of the home */
+	uint16_t owner;          /* the owner on record: it has the line or it is on its way */
+	uint16_t first;          /* the first core that asked */
+	uint16_t batch;          /* hand-overs within one socket in a row */
+	uint16_t last;           /* the core last served */
 	uint32_t number;         /* in the order of the first requests */
 	uint32_t answers;        /* in HA: copies called in that are still to come */
 	struct message *pending; /* in HA: the far operation */
@@ -144,11 +144,12 @@ struct copy {
 	struct copy *next; /* among those that are in no set: requests and write-backs under way */
 	uint8_t state;     /* cache_state */
 	bool in_set;
-	bool unlock_due;       /* an UNLOCK is under way */
 	bool fresh;            /* data have come, and no access has been done yet */
 	bool watched;          /* other cores have asked for the line too: observers want to know */
 	int16_t acks;          /* still to come; below 0 when acks overtook the data */
 	uint64_t locked_until; /* a locked RMW or a burst of stores holds it */
+	uint64_t kept_until;   /* the core goes on with it although others have asked */
+	uint64_t unlock;       /* when the next UNLOCK is due; 0: none is under way */
 	uint64_t queued;       /* cycles that the last request waited in queues */
 	bool upgraded;         /* the last request found a copy to read */
 	uint64_t filled;       /* when the data of the last request came */
@@ -184,6 +185,8 @@ struct coherence_config {
 	enum discipline discipline;
 	uint32_t batch; /* DISCIPLINE_SOCKET_BATCH: at most so many hand-overs in a row within a
 			   socket */
+	double bias;    /* DISCIPLINE_BIASED: weight of a waiter near the core last served, against
+			one elsewhere; above 0 */
 	bool paranoid;
 	uint64_t seed;
 };
@@ -250,6 +253,12 @@ struct copy *cache_find(struct coherence *coherence, struct core *core, uint64_t
 struct copy *cache_look_up(struct coherence *coherence, struct core *core, uint64_t line_address,
 			   bool write, uint64_t now, uint64_t *cycles);
 
+/* Do others wait for the copy, whose turn it is? */
+static inline bool copy_owed(const struct copy *copy, uint64_t now)
+{
+	return copy->stalled && copy->kept_until <= now;
+}
+
 /* The same, with the commonest case in line: the line that its L1 set used last, readable or
  * already in M. */
 static inline struct copy *cache_hit(struct coherence *coherence, struct core *core,
@@ -261,7 +270,7 @@ static inline struct copy *cache_hit(struct coherence *coherence, struct core *c
 	struct copy *copy = core->l1[at];
 
 	if (core->l1_tag[at] == line_address && copy &&
-	    (write ? copy->state == STATE_M && copy->locked_until <= now && !copy->stalled
+	    (write ? copy->state == STATE_M && copy->locked_until <= now && !copy_owed(copy, now)
 		   : cache_readable(copy->state))) {
 		*cycles += coherence->config.l1.latency;
 		return copy;

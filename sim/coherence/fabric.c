@@ -3,6 +3,40 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* ---- distances ------------------------------------------------------------------------------ */
+
+static enum distance distance_of(const struct topology *topology, uint32_t a, uint32_t b)
+{
+	if (a / topology->cores_per_socket != b / topology->cores_per_socket)
+		return DISTANCE_CROSS;
+	if (topology->cores_per_cluster &&
+	    a / topology->cores_per_cluster == b / topology->cores_per_cluster)
+		return DISTANCE_CLUSTER;
+	if (topology->cores_per_die && a / topology->cores_per_die == b / topology->cores_per_die)
+		return DISTANCE_DIE;
+	return DISTANCE_SOCKET;
+}
+
+/* A level has pairs of its own where it holds more cores than the level below. */
+bool topology_has(const struct topology *topology, enum distance distance)
+{
+	uint32_t cluster = topology->cores_per_cluster, die = topology->cores_per_die;
+	uint32_t below_die = cluster ? cluster : 1, below_socket = die ? die : below_die;
+
+	switch (distance) {
+	case DISTANCE_CLUSTER:
+		return cluster > 1;
+	case DISTANCE_DIE:
+		return die > below_die;
+	case DISTANCE_SOCKET:
+		return topology->cores_per_socket > below_socket;
+	default:
+		return topology->sockets > 1;
+	}
+}
+
+/* ---- how far pairs of one distance lie apart ------------------------------------------------ */
+
 /* Tiles of a mesh, row by row, as near to a square as can be. */
 static uint32_t mesh_distance(uint32_t a, uint32_t b, uint32_t side)
 {
@@ -13,9 +47,9 @@ static uint32_t mesh_distance(uint32_t a, uint32_t b, uint32_t side)
 
 /* Hops between two cores: on the mesh of a socket, or, across sockets, from each to the edge where
  * the link is. */
-static uint32_t hops(const struct fabric *fabric, uint32_t a, uint32_t b, uint32_t side)
+static uint32_t hops(const struct fabric *fabric, uint32_t a, uint32_t b)
 {
-	uint32_t n = fabric->cores_per_socket;
+	uint32_t n = fabric->topology.cores_per_socket, side = (uint32_t)ceil(sqrt(n));
 
 	if (a / n == b / n)
 		return mesh_distance(a % n, b % n, side);
@@ -24,34 +58,45 @@ static uint32_t hops(const struct fabric *fabric, uint32_t a, uint32_t b, uint32
 
 enum { HOPS_MAX = 4 * 32 }; /* two ways over a mesh of 1024 tiles */
 
-/* How many pairs lie so many hops apart. */
-static void count_hops(const struct fabric *fabric, bool across, uint32_t side,
-		       uint32_t count[HOPS_MAX])
+/* Of the pairs at one distance: how many lie so many hops apart, and the fewest and the most. */
+struct hop_counts {
+	uint32_t count[HOPS_MAX], least, most;
+};
+
+static struct hop_counts count_hops(const struct fabric *fabric, enum distance distance)
 {
+	struct hop_counts counts = { .least = 0, .most = HOPS_MAX - 1 };
+
 	for (uint32_t a = 0; a < fabric->cores; a++)
 		for (uint32_t b = 0; b < fabric->cores; b++)
-			if (a != b &&
-			    across == (fabric_socket(fabric, a) != fabric_socket(fabric, b)))
-				count[hops(fabric, a, b, side)]++;
+			if (a != b && fabric_distance(fabric, a, b) == distance)
+				counts.count[hops(fabric, a, b)]++;
+	while (counts.least < counts.most && !counts.count[counts.least])
+		counts.least++;
+	while (counts.most > counts.least && !counts.count[counts.most])
+		counts.most--;
+	return counts;
 }
 
 /* Where `h` lies between the fewest and the most hops, bent by a power. */
-static double placed(uint32_t h, uint32_t least, uint32_t most, double power)
+static double placed(uint32_t h, const struct hop_counts *counts, double power)
 {
-	return most > least ? pow((double)(h - least) / (most - least), power) : 0;
+	return counts->most > counts->least
+		       ? pow((double)(h - counts->least) / (counts->most - counts->least), power)
+		       : 0;
 }
 
 /* The power with which the mean over all pairs is where the mean of the spread is. */
-static double bend(const uint32_t count[HOPS_MAX], uint32_t least, uint32_t most, double wanted)
+static double bend(const struct hop_counts *counts, double wanted)
 {
 	double low = 1.0 / 64, high = 64;
 
 	for (int step = 0; step < 60; step++) {
 		double power = sqrt(low * high), sum = 0, pairs = 0;
 
-		for (uint32_t h = least; h <= most; h++) {
-			sum += count[h] * placed(h, least, most, power);
-			pairs += count[h];
+		for (uint32_t h = counts->least; h <= counts->most; h++) {
+			sum += counts->count[h] * placed(h, counts, power);
+			pairs += counts->count[h];
 		}
 		if (sum / pairs > wanted)
 			low = power;
@@ -61,36 +106,49 @@ static double bend(const uint32_t count[HOPS_MAX], uint32_t least, uint32_t most
 	return sqrt(low * high);
 }
 
-/* Lays pairs between low and high by their hops: the nearest at low, the farthest at high, their
- * mean at the mean. */
-static int32_t *spread_pairs(const struct fabric *fabric, bool across, const struct spread *spread,
-			     double scale, double clock)
+/* Lays the pairs at one distance between low and high by their hops: the nearest at low, the
+ * farthest at high, their mean at the mean. */
+static void spread_pairs(struct fabric *fabric, enum distance distance, const struct spread *spread,
+			 double cycles_per_ns)
 {
-	uint32_t n = fabric->cores, side = (uint32_t)ceil(sqrt(fabric->cores_per_socket));
-	uint32_t count[HOPS_MAX] = { 0 }, least = 0, most = HOPS_MAX - 1;
-	int32_t *offset = calloc((size_t)n * n, sizeof(*offset));
+	struct hop_counts counts = count_hops(fabric, distance);
 	double range = spread->high - spread->low, power;
+	uint32_t n = fabric->cores;
 
-	count_hops(fabric, across, side, count);
-	while (least < most && !count[least])
-		least++;
-	while (most > least && !count[most])
-		most--;
-	if (!offset || range <= 0 || most == least)
-		return offset;
-	power = bend(count, least, most, (spread->mean - spread->low) / range);
+	if (range <= 0 || counts.most == counts.least)
+		return;
+	power = bend(&counts, (spread->mean - spread->low) / range);
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = 0; b < n; b++) {
 			double ns = spread->low - spread->mean;
 
-			if (a == b ||
-			    across != (fabric_socket(fabric, a) != fabric_socket(fabric, b)))
+			if (a == b || fabric_distance(fabric, a, b) != distance)
 				continue;
-			ns += range * placed(hops(fabric, a, b, side), least, most, power);
-			offset[(size_t)a * n + b] = (int32_t)lround(ns * scale * clock * 1e-9);
+			ns += range * placed(hops(fabric, a, b), &counts, power);
+			fabric->pairs[(size_t)a * n + b].offset =
+				(int32_t)lround(ns * cycles_per_ns);
 		}
-	return offset;
 }
+
+static bool make_pairs(struct fabric *fabric, const struct fabric_timing *t)
+{
+	uint32_t n = fabric->cores;
+
+	fabric->pairs = calloc((size_t)n * n, sizeof(*fabric->pairs));
+	if (!fabric->pairs)
+		return false;
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n; b++)
+			fabric->pairs[(size_t)a * n + b].distance =
+				(uint8_t)distance_of(&fabric->topology, a, b);
+	for (int d = 0; d < DISTANCES; d++)
+		if (topology_has(&fabric->topology, (enum distance)d))
+			spread_pairs(fabric, (enum distance)d, &t->hand_off[d],
+				     t->scale * t->clock * 1e-9);
+	return true;
+}
+
+/* ---- legs ----------------------------------------------------------------------------------- */
 
 /* Cycles left of `ns` when `spent` cycles of it are on other legs. */
 static uint64_t rest(double ns, double clock, uint64_t spent, const char *what, struct error *error)
@@ -106,98 +164,123 @@ static uint64_t rest(double ns, double clock, uint64_t spent, const char *what, 
 	return 1;
 }
 
-static void derive(struct fabric *fabric, const struct fabric_timing *t, struct error *error)
+/* For how many cycles an owner has a line that others wait for: until the operation that is under
+ * way when `retain` ends. */
+static uint64_t visit_cycles(const struct fabric_timing *t)
+{
+	uint64_t operations = t->locked_rmw ? (t->retain + t->locked_rmw - 1) / t->locked_rmw : 0;
+
+	return (operations ? operations : 1) * t->locked_rmw;
+}
+
+static void derive_distance(struct fabric *fabric, const struct fabric_timing *t, int d,
+			    uint64_t leg, struct error *error)
 {
 	double clock = t->clock, scale = t->scale;
+	uint64_t visit = visit_cycles(t);
+
+	for (int home = 0; home < HOME_PLACES; home++) {
+		double away = home == HOMED_ELSEWHERE ? t->away[d] : 0;
+		double dirty = t->dirty[d][home == HOMED_AT_REQUESTER];
+
+		fabric->own[d][home] =
+			rest((t->hand_off[d].mean + away) * scale, clock, visit, "hand_off", error);
+		fabric->read[d][home] =
+			rest((dirty + away) * scale, clock, 2 * leg, "transfer.dirty", error);
+	}
+	fabric->clean[d] = rest(t->clean[d] * scale, clock, leg, "transfer.clean", error);
+	fabric->share[d] = fabric->clean[d] > leg ? fabric->clean[d] - leg : 1;
+	fabric->ack[d] = rest(t->upgrade[d] * scale, clock, 2 * leg, "upgrade", error);
+	if (t->hand_off[d].low * scale * clock * 1e-9 < (double)visit + 1)
+		error_set(error, "hand_off: its shortest is less than the locked operations that "
+				 "it contains");
+}
+
+/* Write-backs travel within a socket even where it has a single core. */
+static bool matters(const struct fabric *fabric, enum distance distance)
+{
+	return distance == DISTANCE_SOCKET || topology_has(&fabric->topology, distance);
+}
+
+static void derive(struct fabric *fabric, const struct fabric_timing *t, struct error *error)
+{
+	double clock = t->clock;
 	/* Half of an LLC hit is the way to the line's order point and on to a cache; the other half
 	 * brings the data. With it, a hand-off of 48 ns on Skylake-SP gives 48 - 7.8 + 9.8 = 50 ns
 	 * for an isolated transfer, as MLC measures. */
 	uint64_t leg = (uint64_t)fmax(1, round(t->llc * clock * 1e-9 / 4));
-	uint64_t way = 2 * leg;
 
 	fabric->request = fabric->forward = leg;
-	for (int across = 0; across < 2; across++) {
-		fabric->own[across] = rest(t->hand_off[across].mean * scale, clock, t->locked_rmw,
-					   "hand_off", error);
-		fabric->clean[across] =
-			rest(t->clean[across] * scale, clock, leg, "transfer.clean", error);
-		fabric->share[across] =
-			fabric->clean[across] > leg ? fabric->clean[across] - leg : 1;
-		fabric->ack[across] =
-			rest(t->upgrade[across] * scale, clock, way, "upgrade", error);
-		for (int home = 0; home < 2; home++)
-			fabric->read[across][home] = rest(t->dirty[across][home] * scale, clock,
-							  way, "transfer.dirty", error);
-		fabric->dram[across] =
-			rest(across ? t->dram_remote : t->dram_local, clock, leg, "dram", error);
-	}
+	for (int d = 0; d < DISTANCES; d++)
+		if (matters(fabric, (enum distance)d))
+			derive_distance(fabric, t, d, leg, error);
+	fabric->dram[0] = rest(t->dram_local, clock, leg, "dram", error);
+	fabric->dram[1] = rest(t->dram_remote, clock, leg, "dram", error);
 	fabric->llc = fabric->grant = rest(t->llc, clock, leg, "llc", error);
 	fabric->invalidate_serial = (uint64_t)round(t->invalidate_serial * clock * 1e-9);
 	fabric->home_occupancy = (uint64_t)round(t->home_occupancy * clock * 1e-9);
+	fabric->far_occupancy = (uint64_t)round(t->far_occupancy * clock * 1e-9);
+	fabric->retain = t->retain;
 	fabric->link_cycles = t->link_bandwidth > 0 ? fabric->line / t->link_bandwidth * clock : 0;
+}
+
+static void stretch(struct fabric *fabric, uint64_t leg, int32_t nearest, int32_t farthest)
+{
+	int64_t least = (int64_t)leg + nearest;
+	uint64_t most = leg + (uint64_t)farthest;
+
+	least = least < 1 ? 1 : least;
+	if (least < (int64_t)fabric->lookahead)
+		fabric->lookahead = (uint64_t)least;
+	if (most > fabric->longest)
+		fabric->longest = most;
 }
 
 /* The least of all legs, for how far a core may run ahead, and the most, for how long anything can
  * take. */
 static void find_extremes(struct fabric *fabric)
 {
-	size_t pairs = (size_t)fabric->cores * fabric->cores;
-	uint64_t least = fabric->request, most = least;
+	int32_t nearest[DISTANCES] = { 0 }, farthest[DISTANCES] = { 0 };
 
-	for (int across = 0; across < 2; across++) {
-		const uint64_t home[] = { fabric->clean[across], fabric->dram[across],
-					  fabric->llc };
-		const uint64_t caches[] = { fabric->own[across], fabric->ack[across],
-					    fabric->read[across][0], fabric->read[across][1] };
-		int32_t nearest = 0, farthest = 0;
+	for (size_t k = 0; k < (size_t)fabric->cores * fabric->cores; k++) {
+		const struct fabric_pair *pair = &fabric->pairs[k];
+		int32_t *low = &nearest[pair->distance], *high = &farthest[pair->distance];
 
-		for (size_t k = 0; k < pairs; k++) {
-			int32_t offset = fabric->own_offset[across][k];
-
-			nearest = offset < nearest ? offset : nearest;
-			farthest = offset > farthest ? offset : farthest;
-		}
-		for (int k = 0; k < 3; k++) {
-			least = home[k] < least ? home[k] : least;
-			most = home[k] > most ? home[k] : most;
-		}
-		for (int k = 0; k < 4; k++) {
-			int64_t cycles = (int64_t)caches[k] + nearest;
-			uint64_t far = caches[k] + (uint64_t)farthest;
-
-			least = cycles < (int64_t)least ? (uint64_t)(cycles < 1 ? 1 : cycles)
-							: least;
-			most = far > most ? far : most;
+		*low = pair->offset < *low ? pair->offset : *low;
+		*high = pair->offset > *high ? pair->offset : *high;
+	}
+	fabric->lookahead = fabric->longest = fabric->request;
+	stretch(fabric, fabric->llc, 0, 0);
+	stretch(fabric, fabric->dram[0], 0, 0);
+	stretch(fabric, fabric->dram[1], 0, 0);
+	for (int d = 0; d < DISTANCES; d++) {
+		if (!matters(fabric, (enum distance)d))
+			continue;
+		stretch(fabric, fabric->clean[d], 0, 0);
+		stretch(fabric, fabric->ack[d], nearest[d], farthest[d]);
+		for (int home = 0; home < HOME_PLACES; home++) {
+			stretch(fabric, fabric->own[d][home], nearest[d], farthest[d]);
+			stretch(fabric, fabric->read[d][home], nearest[d], farthest[d]);
 		}
 	}
-	fabric->lookahead = least;
-	fabric->longest = most;
 }
 
-struct fabric *fabric_new(uint32_t sockets, uint32_t cores_per_socket, uint32_t line,
+struct fabric *fabric_new(const struct topology *topology, uint32_t line,
 			  const struct fabric_timing *timing, struct error *error)
 {
 	struct fabric *fabric = calloc(1, sizeof(*fabric));
+	uint32_t sockets = topology->sockets;
 
 	if (!fabric) {
 		error_set(error, "out of memory");
 		return NULL;
 	}
-	fabric->sockets = sockets;
-	fabric->cores_per_socket = cores_per_socket;
-	fabric->cores = sockets * cores_per_socket;
+	fabric->topology = *topology;
+	fabric->cores = sockets * topology->cores_per_socket;
 	fabric->line = line;
 	derive(fabric, timing, error);
-	for (int across = 0; across < 2; across++) {
-		fabric->own_offset[across] = spread_pairs(fabric, across, &timing->hand_off[across],
-							  timing->scale, timing->clock);
-		if (timing->hand_off[across].low * timing->scale * timing->clock * 1e-9 <
-		    (double)timing->locked_rmw + 1)
-			error_set(error, "hand_off: its shortest is less than the locked RMW that "
-					 "it contains");
-	}
 	fabric->link_free = calloc((size_t)sockets * sockets, sizeof(*fabric->link_free));
-	if (!fabric->own_offset[0] || !fabric->own_offset[1] || !fabric->link_free)
+	if (!make_pairs(fabric, timing) || !fabric->link_free)
 		error_set(error, "out of memory");
 	if (error->text[0]) {
 		fabric_free(fabric);
@@ -211,52 +294,61 @@ void fabric_free(struct fabric *fabric)
 {
 	if (!fabric)
 		return;
-	free(fabric->own_offset[0]);
-	free(fabric->own_offset[1]);
+	free(fabric->pairs);
 	free(fabric->link_free);
 	free(fabric);
 }
 
-static bool is_across(const struct fabric *fabric, uint32_t a, uint32_t b)
+/* ---- answers -------------------------------------------------------------------------------- */
+
+static const struct fabric_pair *pair_of(const struct fabric *fabric, uint32_t from, uint32_t to)
 {
-	return fabric_socket(fabric, a) != fabric_socket(fabric, b);
+	return &fabric->pairs[(size_t)from * fabric->cores + to];
 }
 
 /* All answers between two caches share the pair's distance. */
-static uint64_t with_offset(const struct fabric *fabric, uint64_t leg, bool across, uint32_t from,
-			    uint32_t to)
+static uint64_t with_offset(uint64_t leg, const struct fabric_pair *pair)
 {
-	int64_t cycles =
-		(int64_t)leg + fabric->own_offset[across][(size_t)from * fabric->cores + to];
+	int64_t cycles = (int64_t)leg + pair->offset;
 
 	return cycles < 1 ? 1 : (uint64_t)cycles;
 }
 
-uint64_t fabric_own(const struct fabric *fabric, uint32_t from, uint32_t to)
+static enum home_place home_place(const struct fabric *fabric, uint32_t from, uint32_t to,
+				  uint32_t home)
 {
-	bool across = is_across(fabric, from, to);
+	if (home == fabric_socket(fabric, to))
+		return HOMED_AT_REQUESTER;
+	return home == fabric_socket(fabric, from) ? HOMED_AT_OWNER : HOMED_ELSEWHERE;
+}
 
-	return with_offset(fabric, fabric->own[across], across, from, to);
+uint64_t fabric_own(const struct fabric *fabric, uint32_t from, uint32_t to, uint32_t home)
+{
+	const struct fabric_pair *pair = pair_of(fabric, from, to);
+
+	return with_offset(fabric->own[pair->distance][home_place(fabric, from, to, home)], pair);
 }
 
 uint64_t fabric_read(const struct fabric *fabric, uint32_t from, uint32_t to, uint32_t home)
 {
-	bool across = is_across(fabric, from, to);
+	const struct fabric_pair *pair = pair_of(fabric, from, to);
 
-	return with_offset(fabric, fabric->read[across][fabric_socket(fabric, to) == home], across,
-			   from, to);
+	return with_offset(fabric->read[pair->distance][home_place(fabric, from, to, home)], pair);
 }
 
 uint64_t fabric_ack(const struct fabric *fabric, uint32_t from, uint32_t to)
 {
-	bool across = is_across(fabric, from, to);
+	const struct fabric_pair *pair = pair_of(fabric, from, to);
 
-	return with_offset(fabric, fabric->ack[across], across, from, to);
+	return with_offset(fabric->ack[pair->distance], pair);
 }
 
 uint64_t fabric_write_back(const struct fabric *fabric, uint32_t from, uint32_t home)
 {
-	return fabric->read[fabric_socket(fabric, from) != home][0];
+	bool across = fabric_socket(fabric, from) != home;
+
+	return across ? fabric->read[DISTANCE_CROSS][HOMED_AT_OWNER]
+		      : fabric->read[DISTANCE_SOCKET][HOMED_AT_OWNER];
 }
 
 uint64_t fabric_link_wait(struct fabric *fabric, uint32_t from_socket, uint32_t to_socket,
@@ -264,7 +356,7 @@ uint64_t fabric_link_wait(struct fabric *fabric, uint32_t from_socket, uint32_t 
 {
 	if (from_socket == to_socket || fabric->link_cycles == 0)
 		return 0;
-	double *free_at = &fabric->link_free[from_socket * fabric->sockets + to_socket];
+	double *free_at = &fabric->link_free[from_socket * fabric->topology.sockets + to_socket];
 	double start = fmax(*free_at, (double)now);
 
 	*free_at = start + fabric->link_cycles;

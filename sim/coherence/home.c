@@ -76,7 +76,7 @@ static uint64_t memory_leg(struct coherence *coherence, struct line *line,
 
 	llc_touch(coherence, line);
 	if (hit)
-		return across ? fabric->clean[1] : fabric->llc;
+		return across ? fabric->clean[DISTANCE_CROSS] : fabric->llc;
 	line->counts.memory++;
 	coherence->cores[request->core].counts.dram[across]++;
 	return fabric->dram[across];
@@ -88,20 +88,20 @@ static uint64_t data_leg(struct coherence *coherence, struct line *line,
 			 const struct message *request)
 {
 	const struct fabric *fabric = coherence->fabric;
-	uint32_t socket = fabric_socket(fabric, request->core);
-	bool shared = false, near = false;
+	enum distance nearest = DISTANCES, distance;
 
 	if (request->as_sharer && sharers_has(line, request->core))
 		return fabric->grant;
-	for (uint32_t core = 0; core < fabric->cores && !near; core++)
-		if (core != request->core && sharers_has(line, core)) {
-			shared = true;
-			near = fabric_socket(fabric, core) == socket;
-		}
-	if (!shared || coherence->config.protocol == PROTOCOL_MESIF)
+	for (uint32_t core = 0; core < fabric->cores && nearest > 0; core++) {
+		if (core == request->core || !sharers_has(line, core))
+			continue;
+		distance = fabric_distance(fabric, core, request->core);
+		nearest = distance < nearest ? distance : nearest;
+	}
+	if (nearest == DISTANCES || coherence->config.protocol == PROTOCOL_MESIF)
 		return memory_leg(coherence, line, request);
-	line->counts.transfers[!near]++;
-	return fabric->clean[!near];
+	line->counts.transfers[nearest == DISTANCE_CROSS]++;
+	return fabric->clean[nearest];
 }
 
 /* The home is busy until then at least. */
@@ -230,7 +230,7 @@ static void operate(struct coherence *coherence, struct line *line, const struct
 	message->access = request->access;
 	message->queued += start - coherence->now;
 	message_to_cache(coherence, message, request->core, coherence->now, start + leg);
-	stay_busy(line, start + coherence->fabric->home_occupancy);
+	stay_busy(line, start + coherence->fabric->far_occupancy);
 	if (line->pending)
 		message_free(coherence, line->pending);
 	line->pending = NULL;
@@ -307,8 +307,10 @@ static void note_request(struct coherence *coherence, struct line *line,
 	line->counts.reads += message->type == EVENT_GetS;
 	line->counts.owns += message->type == EVENT_GetM;
 	line->counts.queued += message->queued;
-	line->batch = socket == line->last_socket ? (uint16_t)(line->batch + 1) : 0;
-	line->last_socket = socket;
+	line->batch = socket == fabric_socket(coherence->fabric, line->last)
+			      ? (uint16_t)(line->batch + 1)
+			      : 0;
+	line->last = message->core;
 }
 
 /* Sends what the row says. */
@@ -408,21 +410,55 @@ static bool servable(const struct coherence *coherence, const struct line *line,
 	return !DOES(&coherence->protocol.home[line->state][classify(line, message)], wait);
 }
 
-enum whose { ANYONES, FROM_SOCKET, FROM_ELSEWHERE };
+/* Those from the socket of the last one served, from its neighbourhood, and the others. */
+enum whose { ANYONES, FROM_SOCKET, FROM_OTHER_SOCKETS, FROM_NEAR, FROM_FAR };
 
-/* The k-th request that waits, of those from a socket or from elsewhere; NULL where there are not
- * so many. */
+static bool is_from(const struct coherence *coherence, const struct line *line,
+		    const struct message *message, enum whose whose)
+{
+	const struct fabric *fabric = coherence->fabric;
+
+	switch (whose) {
+	case FROM_SOCKET:
+	case FROM_OTHER_SOCKETS:
+		return (fabric_socket(fabric, message->core) ==
+			fabric_socket(fabric, line->last)) == (whose == FROM_SOCKET);
+	case FROM_NEAR:
+	case FROM_FAR:
+		return (fabric_neighbourhood(fabric, message->core) ==
+			fabric_neighbourhood(fabric, line->last)) == (whose == FROM_NEAR);
+	default:
+		return true;
+	}
+}
+
+/* The k-th request that waits, of those from there; NULL where there are not so many. */
 static struct message **waiter(struct coherence *coherence, struct line *line, uint64_t k,
 			       enum whose whose)
 {
-	for (struct message **at = &line->waiting; *at; at = &(*at)->next) {
-		bool here = fabric_socket(coherence->fabric, (*at)->core) == line->last_socket;
-
-		if (is_request(*at) && (whose == ANYONES || here == (whose == FROM_SOCKET)) &&
-		    k-- == 0)
+	for (struct message **at = &line->waiting; *at; at = &(*at)->next)
+		if (is_request(*at) && is_from(coherence, line, *at, whose) && k-- == 0)
 			return at;
-	}
 	return NULL;
+}
+
+/* One at random, each of those near the last one served with `bias` times the weight of another. */
+static struct message **biased(struct coherence *coherence, struct line *line, uint32_t requests)
+{
+	uint32_t near = 0;
+	double bias = coherence->config.bias, drawn;
+
+	for (struct message *at = line->waiting; at; at = at->next)
+		near += is_request(at) && is_from(coherence, line, at, FROM_NEAR);
+	drawn = random_real(&coherence->random) * (bias * near + (requests - near));
+	if (near && (drawn < bias * near || near == requests)) {
+		uint64_t k = (uint64_t)(drawn / bias);
+
+		return waiter(coherence, line, k < near ? k : near - 1, FROM_NEAR);
+	}
+	uint64_t far = (uint64_t)(drawn - bias * near), last = requests - near - 1;
+
+	return waiter(coherence, line, far < last ? far : last, FROM_FAR);
 }
 
 /* A Put that waits is served before any request: it takes nothing from anyone. */
@@ -451,8 +487,11 @@ static struct message **choose(struct coherence *coherence, struct line *line)
 		return waiter(coherence, line, random_below(&coherence->random, requests), ANYONES);
 	case DISCIPLINE_SOCKET_BATCH:
 		near = waiter(coherence, line, 0,
-			      line->batch < coherence->config.batch ? FROM_SOCKET : FROM_ELSEWHERE);
+			      line->batch < coherence->config.batch ? FROM_SOCKET
+								    : FROM_OTHER_SOCKETS);
 		return near ? near : first;
+	case DISCIPLINE_BIASED:
+		return biased(coherence, line, requests);
 	default:
 		return first;
 	}

@@ -265,6 +265,8 @@ json_t *scalar_json(const struct key *key, const void *in)
 	case VALUE_CHOICE:
 		return json_string(key->choices[*(const int *)in]);
 	case VALUE_DURATION:
+		if (isnan(duration->value))
+			return NULL;
 		real_text(duration->value, number, sizeof(number));
 		snprintf(text, sizeof(text), "%s %s", number, duration->cycles ? "cycles" : "ns");
 		return json_string(text);

@@ -140,7 +140,10 @@ json_t *schema_json(const struct key *keys, const void *in)
 			value = node_json(*(const struct node *const *)member);
 		else
 			value = scalar_json(keys, member);
-		json_object_set_new(object, keys->name, value);
+		if (keys->type == VALUE_MAP && !json_object_size(value))
+			json_decref(value);
+		else if (value)
+			json_object_set_new(object, keys->name, value);
 	}
 	return object;
 }

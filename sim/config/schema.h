@@ -47,7 +47,8 @@ struct key {
 bool schema_read(const struct node *map, const struct key *keys, void *out, struct error *error);
 
 /* The filled struct as a JSON object, every setting, units written as in a file ("50 ns"). A NODE
- * becomes its JSON likeness. The caller owns the reference. */
+ * becomes its JSON likeness; a duration that is not there (NaN) and a map of nothing are left out.
+ * The caller owns the reference. */
 json_t *schema_json(const struct key *keys, const void *in);
 
 /* A node as JSON: maps, lists, strings. */
@@ -58,6 +59,7 @@ json_t *node_json(const struct node *node);
  * exact in a double), FREQUENCY 1 Hz to 1 THz, SIZE below 2^53 and whole bytes. Empty text is
  * refused. */
 bool scalar_read(const struct node *node, const struct key *key, void *out, struct error *error);
+/* NULL for a duration that is not there. */
 json_t *scalar_json(const struct key *key, const void *in);
 
 /* One scalar read by itself; min and max both 0: no range. */

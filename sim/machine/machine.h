@@ -14,6 +14,7 @@ struct machine_config {
 	const char *name;
 	double clock; /* Hz */
 	uint32_t sockets, cores_per_socket, smt;
+	uint32_t cores_per_die, cores_per_cluster; /* 0: no such level; see struct topology */
 	struct fabric_timing timing;
 	struct coherence_config coherence;
 	uint64_t locked_rmw; /* a locked operation on a line that is owned and in the L1 */

@@ -7,6 +7,9 @@
  *   topology:
  *     sockets: N                1 to 16
  *     cores_per_socket: N       at most 1024 cores in all
+ *     cores_per_die: N          default: no dies; a die of a package, or a tile of one
+ *     cores_per_cluster: N      default: no clusters; cores that share a last-level cache or an L2:
+ *                               a CCX, a DSU. Clusters divide dies, dies divide sockets
  *     smt: N                    threads of a core, 1 to 8; at most 2048 CPUs in all
  *     line: 64 B                32, 64 or 128
  *   core:
@@ -24,21 +27,33 @@
  *     hand_off:                 ownership of a contended line from core to core, with the locked
  *                               operation itself; compare-exchange matrices measure it
  *       clock: FREQUENCY        of the cores measured; default: clock
- *       same_socket, cross_socket: {min: TIME, median: TIME, max: TIME}
- *                               over pairs of cores; min and max default to the median, and the
- *                               median stands for the mean (the two differ by 0.3 ns at most in the
- *                               matrices cited)
+ *       same_cluster, same_die, same_socket, cross_socket: {min: TIME, median: TIME, max: TIME,
+ *                               home_away: TIME}
+ *                               over pairs of cores whose nearest common level that is; min and
+ *                               max default to the median, and the median stands for the mean (the
+ *                               two differ by 0.3 ns at most in the matrices cited). home_away: the
+ *                               median where the line's home is in the socket of neither; default:
+ *                               no more than elsewhere
  *     dirty:                    a load of a line that is dirty in another core
- *       same_socket: TIME
+ *       same_cluster, same_die, same_socket: TIME
  *       cross_socket: {home_at_owner: TIME, home_at_requester: TIME}
- *     clean: {same_socket: TIME, cross_socket: TIME}     a load of a line that others share
- *     upgrade: {same_socket: TIME, cross_socket: TIME}   from shared to owned, with one sharer
+ *     clean: {same_cluster: TIME, same_die: TIME, same_socket: TIME, cross_socket: TIME}
+ *                               a load of a line that others share, the nearest of them there
+ *     upgrade: the same keys    from shared to owned, with one sharer
  *     invalidate_serial: TIME   more for each further sharer
  *     home_occupancy: TIME      the home of a line is busy for so long with each answer
+ *     far_occupancy: TIME       and with an operation that it does itself (atomics: far); default:
+ *                               home_occupancy
+ *     retain: TIME              a core keeps a line that others wait for so long once the data have
+ *                               come, and longer until the locked operation under way is done: it
+ *                               does several a visit; default: 0, one
  *     scale: X                  factor on hand_off, dirty, clean and upgrade; default 1
  *   link: {bandwidth: 34 GB/s}  between two sockets, each way; default: no limit
- *   discipline: random, fifo or socket_batch   who is next among those that wait for a line
+ *   discipline: random, fifo, socket_batch or biased   who is next among those that wait for a line
  *   batch: N                    of socket_batch: hand-overs in a row within a socket; default 8
+ *   bias: X                     of biased, which is random but for the weight of those in the
+ *                               cluster of the core last served (the socket, without clusters):
+ *                               X against 1; default 1
  *   s_eviction: silent or exact whether the home hears of a shared line that is evicted
  *   home: ahead or blocking     see coherence/protocol.def
  *   sources: {KEY: where the figure was published, ...}
@@ -47,7 +62,7 @@
  *                input: BOOL}, ...]
  *
  * TIME is `50 ns` or `18 cycles` of the core clock. Nothing else has a default but these:
- *   A transaction that is not given takes hand_off - locked_rmw + half an LLC hit: the line's way
+ *   A transaction that is not given takes hand_off - locked_rmw (of a visit) + half an LLC hit: the line's way
  *   from core to core, and the short way to the line's order point and back that a request hides
  *   while it queues. On Skylake-SP it gives 48 - 7.8 + 9.8 = 50 ns for a dirty line, which is what
  *   Intel MLC measures there (49.4 to 49.9 ns, github.com/gjbex/Code-optimization).

@@ -218,8 +218,8 @@ static struct contest contest_plan(const struct machine_config *config, enum pro
 				   uint32_t threads)
 {
 	bool across = threads > config->cores_per_socket && config->sockets > 1;
-	double hand_over =
-		config->timing.hand_off[across].mean * config->timing.scale * config->clock * 1e-9;
+	double hand_over = config->timing.hand_off[across ? DISTANCE_CROSS : DISTANCE_SOCKET].mean *
+			   config->timing.scale * config->clock * 1e-9;
 	double timed = hand_over * (program == CONTEST_FAIRNESS ? HAND_OVERS_FAIR : HAND_OVERS);
 
 	return (struct contest){ .program = program,

@@ -22,10 +22,12 @@ struct machine_config rig_config_of(uint32_t sockets, uint32_t cores_per_socket,
 			    .llc = 20,
 			    .dram_local = 80,
 			    .dram_remote = 140,
-			    .hand_off = { { 60, 60, 60 }, { 130, 130, 130 } },
-			    .dirty = { { 50, 52 }, { 115, 121 } },
-			    .clean = { 46, 112 },
-			    .upgrade = { 47, 123 },
+			    .hand_off = { [DISTANCE_SOCKET] = { 60, 60, 60 },
+					  [DISTANCE_CROSS] = { 130, 130, 130 } },
+			    .dirty = { [DISTANCE_SOCKET] = { 50, 52 },
+				       [DISTANCE_CROSS] = { 115, 121 } },
+			    .clean = { [DISTANCE_SOCKET] = 46, [DISTANCE_CROSS] = 112 },
+			    .upgrade = { [DISTANCE_SOCKET] = 47, [DISTANCE_CROSS] = 123 },
 			    .invalidate_serial = 3,
 			    .home_occupancy = 2 },
 		.coherence = { .line = RIG_LINE,
@@ -164,7 +166,7 @@ uint64_t rig_messages(const struct machine *machine)
 
 	for (uint32_t k = 0; k < coherence->fabric->cores; k++)
 		sum += coherence->cores[k].count;
-	for (uint32_t k = 0; k < coherence->fabric->sockets; k++)
+	for (uint32_t k = 0; k < coherence->fabric->topology.sockets; k++)
 		sum += coherence->home_count[k];
 	return sum;
 }

@@ -12,6 +12,7 @@
 	X(layout)       \
 	X(engine)       \
 	X(coherence)    \
+	X(distance)     \
 	X(protocol)     \
 	X(machine)      \
 	X(tso)          \

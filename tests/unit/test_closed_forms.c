@@ -36,7 +36,8 @@ static struct machine_config repairman_config(uint32_t cores)
 
 	t->llc = 4 * LEG;
 	t->dram_local = t->dram_remote = 2 * SERVICE;
-	t->hand_off[0] = t->hand_off[1] = (struct spread){ SERVICE, SERVICE, SERVICE };
+	t->hand_off[DISTANCE_SOCKET] = t->hand_off[DISTANCE_CROSS] =
+		(struct spread){ SERVICE, SERVICE, SERVICE };
 	t->home_occupancy = 0;
 	config.locked_rmw = SERVICE - OWN;
 	return config;
@@ -648,7 +649,7 @@ static uint64_t tangle_time(uint64_t seed, uint32_t lines, double hand_off)
 	struct tangle tangle = { .lines = lines, .operations = 40, .seed = seed };
 	struct machine_config config = rig_config();
 
-	config.timing.hand_off[0] = (struct spread){ hand_off, hand_off, hand_off };
+	config.timing.hand_off[DISTANCE_SOCKET] = (struct spread){ hand_off, hand_off, hand_off };
 	struct machine *machine = rig_machine(&config);
 
 	for (uint32_t k = 0; k < 3; k++)

@@ -269,7 +269,7 @@ static void pairs_lie_between_low_and_high_around_the_mean(void)
 	const double expected[2][3] = { { 42, 50, 56 }, { 120, 130, 146 } };
 
 	for (int across = 0; across < 2; across++)
-		config.timing.hand_off[across] =
+		config.timing.hand_off[across ? DISTANCE_CROSS : DISTANCE_SOCKET] =
 			(struct spread){ expected[across][0], expected[across][1],
 					 expected[across][2] };
 	struct machine *machine = rig_machine(&config);
@@ -278,7 +278,7 @@ static void pairs_lie_between_low_and_high_around_the_mean(void)
 	for (uint32_t a = 0; a < 36; a++)
 		for (uint32_t b = 0; b < 36; b++) {
 			int across = a / 18 != b / 18;
-			double ns = (double)fabric_own(machine->coherence->fabric, a, b) + RMW;
+			double ns = (double)fabric_own(machine->coherence->fabric, a, b, 0) + RMW;
 
 			if (a == b)
 				continue;
@@ -312,12 +312,12 @@ static void a_latency_below_its_own_way_is_refused_by_name(void)
 	struct machine_config config = rig_config();
 	struct error error = { "" };
 
-	config.timing.upgrade[1] = 10;
+	config.timing.upgrade[DISTANCE_CROSS] = 10;
 	CU_ASSERT_PTR_NULL(machine_new(&config, &error));
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "upgrade"));
 	config = rig_config();
 	error.text[0] = 0;
-	config.timing.hand_off[0] = (struct spread){ 18, 18, 18 };
+	config.timing.hand_off[DISTANCE_SOCKET] = (struct spread){ 18, 18, 18 };
 	CU_ASSERT_PTR_NULL(machine_new(&config, &error));
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "hand_off"));
 }
@@ -776,10 +776,11 @@ static void storms_with_legs_of_one_cycle_lose_no_value(void)
 
 	config.locked_rmw = 1;
 	t->llc = t->dram_local = t->dram_remote = 2;
-	t->clean[0] = t->clean[1] = 2;
-	t->hand_off[0] = t->hand_off[1] = (struct spread){ 2, 2, 2 };
-	t->dirty[0][0] = t->dirty[0][1] = t->dirty[1][0] = t->dirty[1][1] = 3;
-	t->upgrade[0] = t->upgrade[1] = 3;
+	t->clean[DISTANCE_SOCKET] = t->clean[DISTANCE_CROSS] = 2;
+	t->hand_off[DISTANCE_SOCKET] = t->hand_off[DISTANCE_CROSS] = (struct spread){ 2, 2, 2 };
+	t->dirty[DISTANCE_SOCKET][0] = t->dirty[DISTANCE_SOCKET][1] = t->dirty[DISTANCE_CROSS][0] =
+		t->dirty[DISTANCE_CROSS][1] = 3;
+	t->upgrade[DISTANCE_SOCKET] = t->upgrade[DISTANCE_CROSS] = 3;
 	t->invalidate_serial = t->home_occupancy = 0;
 	expect_calm(config, 16, 4, 300, 2);
 	rig_shrink(&config);
@@ -793,10 +794,11 @@ static void storms_with_long_and_unequal_answers_lose_no_value(void)
 	struct machine_config config = rig_config();
 	struct fabric_timing *t = &config.timing;
 
-	t->hand_off[0] = (struct spread){ 200, 600, 1000 };
-	t->hand_off[1] = (struct spread){ 300, 900, 1500 };
-	t->upgrade[0] = t->upgrade[1] = 700;
-	t->dirty[0][0] = t->dirty[0][1] = t->dirty[1][0] = t->dirty[1][1] = 1000;
+	t->hand_off[DISTANCE_SOCKET] = (struct spread){ 200, 600, 1000 };
+	t->hand_off[DISTANCE_CROSS] = (struct spread){ 300, 900, 1500 };
+	t->upgrade[DISTANCE_SOCKET] = t->upgrade[DISTANCE_CROSS] = 700;
+	t->dirty[DISTANCE_SOCKET][0] = t->dirty[DISTANCE_SOCKET][1] = t->dirty[DISTANCE_CROSS][0] =
+		t->dirty[DISTANCE_CROSS][1] = 1000;
 	t->invalidate_serial = 40;
 	t->link_bandwidth = 2e9;
 	rig_shrink(&config);

@@ -643,7 +643,7 @@ static void run_ahead_changes_nothing_with_short_legs_and_spread_pairs(void)
 	struct machine_config config = rig_config_of(3, 3, 2);
 
 	config.timing.llc = 2;
-	config.timing.hand_off[0] = (struct spread){ 25, 60, 90 };
+	config.timing.hand_off[DISTANCE_SOCKET] = (struct spread){ 25, 60, 90 };
 	config.timing.link_bandwidth = 3e9;
 	expect_same_without_run_ahead(config, 18, 5, 1, 3);
 	rig_shrink(&config);

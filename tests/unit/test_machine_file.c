@@ -145,9 +145,9 @@ static void uncore_latencies_arrive_in_nanoseconds(void)
 	expect_near(config.timing.llc, 24);
 	expect_near(config.timing.dram_local, 80);
 	expect_near(config.timing.dram_remote, 140);
-	expect_near(config.timing.hand_off[0].low, 40);
-	expect_near(config.timing.hand_off[0].mean, 50);
-	expect_near(config.timing.hand_off[0].high, 65);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].low, 40);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].mean, 50);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].high, 65);
 	expect_near(config.timing.invalidate_serial, 1);
 	expect_near(config.timing.home_occupancy, 3);
 	expect_near(config.timing.link_bandwidth, 34e9);
@@ -182,14 +182,14 @@ static void transactions_that_are_not_given_follow_from_the_hand_off(void)
 {
 	struct machine_config config = changed_config("", "");
 
-	expect_near(config.timing.dirty[0][0], 52);
-	expect_near(config.timing.dirty[0][1], 52);
-	expect_near(config.timing.dirty[1][0], 132);
-	expect_near(config.timing.dirty[1][1], 132);
-	expect_near(config.timing.clean[0], 52);
-	expect_near(config.timing.clean[1], 132);
-	expect_near(config.timing.upgrade[0], 52);
-	expect_near(config.timing.upgrade[1], 132);
+	expect_near(config.timing.dirty[DISTANCE_SOCKET][0], 52);
+	expect_near(config.timing.dirty[DISTANCE_SOCKET][1], 52);
+	expect_near(config.timing.dirty[DISTANCE_CROSS][0], 132);
+	expect_near(config.timing.dirty[DISTANCE_CROSS][1], 132);
+	expect_near(config.timing.clean[DISTANCE_SOCKET], 52);
+	expect_near(config.timing.clean[DISTANCE_CROSS], 132);
+	expect_near(config.timing.upgrade[DISTANCE_SOCKET], 52);
+	expect_near(config.timing.upgrade[DISTANCE_CROSS], 132);
 }
 
 static void transactions_that_are_given_stay(void)
@@ -200,19 +200,19 @@ static void transactions_that_are_given_stay(void)
 		"  upgrade: {same_socket: 45 ns}\n"
 		"  invalidate_serial");
 
-	expect_near(config.timing.dirty[0][0], 52);
-	expect_near(config.timing.dirty[1][0], 115);
-	expect_near(config.timing.dirty[1][1], 178);
-	expect_near(config.timing.upgrade[0], 45);
-	expect_near(config.timing.upgrade[1], 132);
+	expect_near(config.timing.dirty[DISTANCE_SOCKET][0], 52);
+	expect_near(config.timing.dirty[DISTANCE_CROSS][0], 115);
+	expect_near(config.timing.dirty[DISTANCE_CROSS][1], 178);
+	expect_near(config.timing.upgrade[DISTANCE_SOCKET], 45);
+	expect_near(config.timing.upgrade[DISTANCE_CROSS], 132);
 }
 
 static void pairs_lie_at_the_median_where_no_range_is_given(void)
 {
 	struct machine_config config = changed_config("", "");
 
-	expect_near(config.timing.hand_off[1].low, 130);
-	expect_near(config.timing.hand_off[1].high, 130);
+	expect_near(config.timing.hand_off[DISTANCE_CROSS].low, 130);
+	expect_near(config.timing.hand_off[DISTANCE_CROSS].high, 130);
 }
 
 /* Measured at 2 GHz: 40 ns of transfer, and 20 cycles, which are 20 ns at 1 GHz. */
@@ -224,10 +224,10 @@ static void a_hand_off_keeps_its_transfer_at_another_clock(void)
 
 	CU_ASSERT_TRUE(document_set(document, "clock", "1 GHz", "--set", &error));
 	config = config_of(document);
-	expect_near(config.timing.hand_off[0].low, 50);
-	expect_near(config.timing.hand_off[0].mean, 60);
-	expect_near(config.timing.hand_off[0].high, 75);
-	expect_near(config.timing.dirty[0][0], 52);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].low, 50);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].mean, 60);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].high, 75);
+	expect_near(config.timing.dirty[DISTANCE_SOCKET][0], 52);
 	document_free(document);
 }
 
@@ -258,8 +258,115 @@ static void one_socket_needs_no_figures_across(void)
 	       30);
 	document = parse(text);
 	config = config_of(document);
-	expect_near(config.timing.hand_off[1].mean, 50);
+	expect_near(config.timing.hand_off[DISTANCE_CROSS].mean, 50);
 	expect_near(config.timing.dram_remote, 80);
+	document_free(document);
+}
+
+/* ---- clusters, dies, and what owners and homes do ------------------------------------------- */
+
+/* Settings over the sound file, the last one without a path. */
+struct setting {
+	const char *path, *value;
+};
+
+static struct document *with(const struct setting *settings)
+{
+	struct document *document = parse(sound);
+	struct error error = { "" };
+
+	for (; settings->path; settings++)
+		CU_ASSERT_TRUE(
+			document_set(document, settings->path, settings->value, "--set", &error));
+	expect_text(error.text, "");
+	return document;
+}
+
+#define NESTED                                                                    \
+	{ "topology.cores_per_die", "2" }, { "topology.cores_per_cluster", "1" }, \
+	{                                                                         \
+		"transfer.hand_off.same_die.median", "35 ns"                      \
+	}
+
+static void the_levels_of_a_socket_reach_the_simulator(void)
+{
+	static const struct setting settings[] = {
+		NESTED,
+		{ "transfer.hand_off.same_die.home_away", "95 ns" },
+		{ "transfer.dirty.same_die", "33 ns" },
+		{ NULL, NULL },
+	};
+	struct document *document = with(settings);
+	struct machine_config config = config_of(document);
+
+	CU_ASSERT_EQUAL(config.cores_per_die, 2);
+	CU_ASSERT_EQUAL(config.cores_per_cluster, 1);
+	expect_near(config.timing.hand_off[DISTANCE_DIE].mean, 35);
+	expect_near(config.timing.away[DISTANCE_DIE], 60);
+	expect_near(config.timing.away[DISTANCE_SOCKET], 0);
+	expect_near(config.timing.dirty[DISTANCE_DIE][0], 33);
+	expect_near(config.timing.clean[DISTANCE_DIE], 35 - 10 + 12);
+	document_free(document);
+}
+
+/* 20 cycles of 10 ns: 15 ns are two operations, so that 30 ns of 50 are transfer, and an isolated
+ * transfer takes these and half an LLC hit. */
+static void a_retained_line_does_whole_operations_within_the_hand_off(void)
+{
+	static const struct setting settings[] = { { "transfer.retain", "15 ns" }, { NULL, NULL } };
+	struct document *document = with(settings);
+	struct machine_config config = config_of(document);
+
+	CU_ASSERT_EQUAL(config.timing.retain, 30);
+	expect_near(config.timing.hand_off[DISTANCE_SOCKET].mean, 50);
+	expect_near(config.timing.dirty[DISTANCE_SOCKET][0], 50 - 20 + 12);
+	document_free(document);
+}
+
+static void operations_at_the_home_take_as_long_as_answers_by_default(void)
+{
+	static const struct setting settings[] = { { "transfer.far_occupancy", "9 ns" },
+						   { "discipline", "biased" },
+						   { "bias", "40" },
+						   { NULL, NULL } };
+	struct document *document = with(settings);
+
+	expect_near(changed_config("", "").timing.far_occupancy, 3);
+	expect_near(config_of(document).timing.far_occupancy, 9);
+	CU_ASSERT_EQUAL(config_of(document).coherence.discipline, DISCIPLINE_BIASED);
+	expect_near(config_of(document).coherence.bias, 40);
+	document_free(document);
+}
+
+static void levels_that_do_not_nest_are_refused(void)
+{
+	expect_refused("cores_per_socket: 4, smt", "cores_per_socket: 4, cores_per_die: 3, smt",
+		       "f:4:60: 3, expected a divisor of the 4 cores of the next level");
+	expect_refused("cores_per_socket: 4, smt", "cores_per_socket: 4, cores_per_cluster: 8, smt",
+		       "f:4:64: 8, expected a divisor of the 4 cores of the next level");
+}
+
+static void a_level_needs_its_hand_off(void)
+{
+	expect_refused("cores_per_socket: 4, smt", "cores_per_socket: 4, cores_per_cluster: 2, smt",
+		       "f:18:5: key 'same_cluster' is missing, expected it with several cores in a "
+		       "cluster");
+	expect_refused("cores_per_socket: 4, smt", "cores_per_socket: 4, cores_per_die: 2, smt",
+		       "f:18:5: key 'same_die' is missing, expected it with several clusters in a "
+		       "die");
+}
+
+static void what_a_machine_lacks_is_not_among_its_settings(void)
+{
+	struct document *document = parse(sound);
+	struct error error = { "" };
+	json_t *json = machine_file_json(document_root(document), &error);
+	json_t *hand_off = json_object_get(json_object_get(json, "transfer"), "hand_off");
+
+	CU_ASSERT_PTR_NOT_NULL(json_object_get(hand_off, "cross_socket"));
+	CU_ASSERT_PTR_NULL(json_object_get(hand_off, "same_cluster"));
+	CU_ASSERT_PTR_NULL(json_object_get(json_object_get(hand_off, "same_socket"), "home_away"));
+	json_decref(json);
 	document_free(document);
 }
 
@@ -354,7 +461,7 @@ static void a_range_that_misses_its_median_is_refused(void)
 static void a_hand_off_shorter_than_its_locked_operation_is_refused(void)
 {
 	expect_refused("min: 40 ns, median: 50 ns", "min: 5 ns, median: 50 ns",
-		       "f:18:5: hand_off: its shortest is less than the locked RMW that it "
+		       "f:18:5: hand_off: its shortest is less than the locked operations that it "
 		       "contains");
 }
 
@@ -566,6 +673,12 @@ void suite_machine_file(void)
 	CU_ADD_TEST(suite, a_hand_off_keeps_its_transfer_at_another_clock);
 	CU_ADD_TEST(suite, without_a_link_there_is_no_limit);
 	CU_ADD_TEST(suite, one_socket_needs_no_figures_across);
+	CU_ADD_TEST(suite, the_levels_of_a_socket_reach_the_simulator);
+	CU_ADD_TEST(suite, a_retained_line_does_whole_operations_within_the_hand_off);
+	CU_ADD_TEST(suite, operations_at_the_home_take_as_long_as_answers_by_default);
+	CU_ADD_TEST(suite, levels_that_do_not_nest_are_refused);
+	CU_ADD_TEST(suite, a_level_needs_its_hand_off);
+	CU_ADD_TEST(suite, what_a_machine_lacks_is_not_among_its_settings);
 	CU_ADD_TEST(suite, zero_cores_are_refused);
 	CU_ADD_TEST(suite, more_cores_than_the_limit_are_refused);
 	CU_ADD_TEST(suite, a_line_of_another_size_is_refused);

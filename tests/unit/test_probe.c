@@ -31,11 +31,14 @@ static struct machine_config round_machine(void)
 			    .llc = LLC,
 			    .dram_local = DRAM,
 			    .dram_remote = DRAM_REMOTE,
-			    .hand_off = { { HAND_OFF, HAND_OFF, HAND_OFF },
-					  { HAND_OFF_ACROSS, HAND_OFF_ACROSS, HAND_OFF_ACROSS } },
-			    .dirty = { { DIRTY, DIRTY }, { DIRTY_AT_OWNER, DIRTY_AT_REQUESTER } },
-			    .clean = { CLEAN, CLEAN_ACROSS },
-			    .upgrade = { UPGRADE, UPGRADE_ACROSS } },
+			    .hand_off = { [DISTANCE_SOCKET] = { HAND_OFF, HAND_OFF, HAND_OFF },
+					  [DISTANCE_CROSS] = { HAND_OFF_ACROSS, HAND_OFF_ACROSS,
+							       HAND_OFF_ACROSS } },
+			    .dirty = { [DISTANCE_SOCKET] = { DIRTY, DIRTY },
+				       [DISTANCE_CROSS] = { DIRTY_AT_OWNER, DIRTY_AT_REQUESTER } },
+			    .clean = { [DISTANCE_SOCKET] = CLEAN, [DISTANCE_CROSS] = CLEAN_ACROSS },
+			    .upgrade = { [DISTANCE_SOCKET] = UPGRADE,
+					 [DISTANCE_CROSS] = UPGRADE_ACROSS } },
 		.coherence = { .line = 64,
 			       .l1 = { 8, 2, L1 },
 			       .l2 = { 64, 4, L2 },
@@ -194,7 +197,7 @@ static void pairs_spread_as_far_as_the_machine_says(void)
 	struct machine_config config = round_machine();
 	struct probe_value value;
 
-	config.timing.hand_off[0] = (struct spread){ 80, 100, 140 };
+	config.timing.hand_off[DISTANCE_SOCKET] = (struct spread){ 80, 100, 140 };
 	value = run("hand_off_same", &config, 0);
 	expect_within("least", value.low, 80, 0);
 	expect_within("most", value.high, 140, 0);

@@ -542,14 +542,14 @@ static struct machine_config config_of(const struct race *race)
 	config.coherence.llc_sets = 1;
 	config.coherence.llc_ways = 2;
 	t->llc = 4 * leg;
-	for (int across = 0; across < 2; across++) {
+	for (int d = DISTANCE_SOCKET; d <= DISTANCE_CROSS; d++) {
 		double own = 6 + or_else(race->own, 30);
-		double read = way + or_else(across ? race->far_read : race->read, 30);
+		double read = way + or_else(d == DISTANCE_CROSS ? race->far_read : race->read, 30);
 
-		t->hand_off[across] = (struct spread){ own, own, own };
-		t->dirty[across][0] = t->dirty[across][1] = read;
-		t->clean[across] = way + or_else(race->clean, 30);
-		t->upgrade[across] = way + or_else(race->acks, 30);
+		t->hand_off[d] = (struct spread){ own, own, own };
+		t->dirty[d][0] = t->dirty[d][1] = read;
+		t->clean[d] = way + or_else(race->clean, 30);
+		t->upgrade[d] = way + or_else(race->acks, 30);
 	}
 	t->dram_local = t->dram_remote = way + or_else(race->memory, 40);
 	t->invalidate_serial = race->serial;

@@ -97,10 +97,11 @@ static void variables_place(struct place *variables, uint32_t placement)
 static void long_ways(struct fabric_timing *t)
 {
 	t->llc = 200;
-	t->dram_local = t->dram_remote = t->clean[0] = t->clean[1] = 60;
-	t->hand_off[0] = t->hand_off[1] = (struct spread){ 25, 25, 25 };
-	t->upgrade[0] = t->upgrade[1] = 102;
-	t->dirty[0][0] = t->dirty[0][1] = t->dirty[1][0] = t->dirty[1][1] = 102;
+	t->dram_local = t->dram_remote = t->clean[DISTANCE_SOCKET] = t->clean[DISTANCE_CROSS] = 60;
+	t->hand_off[DISTANCE_SOCKET] = t->hand_off[DISTANCE_CROSS] = (struct spread){ 25, 25, 25 };
+	t->upgrade[DISTANCE_SOCKET] = t->upgrade[DISTANCE_CROSS] = 102;
+	t->dirty[DISTANCE_SOCKET][0] = t->dirty[DISTANCE_SOCKET][1] = t->dirty[DISTANCE_CROSS][0] =
+		t->dirty[DISTANCE_CROSS][1] = 102;
 }
 
 /* Others, who leave all values alone: they take copies of the variables first, if asked to, and
@@ -500,7 +501,7 @@ static void data_that_an_invalidation_has_outrun_are_not_for_later_loads(void)
 	struct machine_config config = rig_config_of(1, 4, 1);
 	struct outrun outrun = { 0 };
 
-	config.timing.clean[0] = 2000;
+	config.timing.clean[DISTANCE_SOCKET] = 2000;
 	struct machine *machine = rig_machine(&config);
 
 	rig_thread(machine, 0, late_reader, &outrun);
