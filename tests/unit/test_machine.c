@@ -650,6 +650,22 @@ static void run_ahead_changes_nothing_with_short_legs_and_spread_pairs(void)
 	expect_same_without_run_ahead(config, 18, 8, 1, 3);
 }
 
+/* 50 cycles: three operations a visit, or one and whatever else there is time for. */
+static void run_ahead_changes_nothing_where_owners_retain_lines(void)
+{
+	struct machine_config config = rig_config();
+
+	config.timing.retain = 50;
+	config.cores_per_cluster = 2;
+	config.timing.hand_off[DISTANCE_CLUSTER] = (struct spread){ 56, 56, 56 };
+	config.timing.dirty[DISTANCE_CLUSTER][0] = config.timing.dirty[DISTANCE_CLUSTER][1] = 30;
+	config.timing.clean[DISTANCE_CLUSTER] = config.timing.upgrade[DISTANCE_CLUSTER] = 25;
+	expect_same_without_run_ahead(config, 8, 6, 1, 4);
+	expect_same_without_run_ahead(config, 16, 3, 1, 4);
+	rig_shrink(&config);
+	expect_same_without_run_ahead(config, 16, 12, 1, 4);
+}
+
 static void store_work_lock_body(struct thread *self, void *argument)
 {
 	const struct place counter = rig_line(0);
@@ -780,6 +796,7 @@ void suite_machine(void)
 	CU_ADD_TEST(suite, run_ahead_changes_nothing_between_siblings);
 	CU_ADD_TEST(suite, run_ahead_changes_nothing_when_threads_hardly_meet);
 	CU_ADD_TEST(suite, run_ahead_changes_nothing_with_short_legs_and_spread_pairs);
+	CU_ADD_TEST(suite, run_ahead_changes_nothing_where_owners_retain_lines);
 	CU_ADD_TEST(suite, work_between_a_store_and_a_locked_operation_is_done);
 	CU_ADD_TEST(suite, two_simulations_may_run_in_two_threads);
 	CU_ADD_TEST(suite, run_ahead_saves_events);
