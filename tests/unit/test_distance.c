@@ -139,7 +139,7 @@ static void adder_body(struct thread *self, void *argument)
 static uint64_t contend(const struct machine_config *config, uint32_t operations, double *crossed)
 {
 	struct machine *machine = rig_machine(config);
-	struct adder adders[16];
+	struct adder adders[16] = { { 0 } };
 	uint32_t cores = config->sockets * config->cores_per_socket;
 	const struct line_counts *counts = rig_counts(machine, X);
 	uint64_t end = 0;
