@@ -39,7 +39,7 @@
 /* Locked operations. ADD returns nothing (lock add); ADD_RETURN the new value (lock xadd), XCHG and
  * CMPXCHG the old one. */
 #define ADD(object, field, value) \
-	((void)ACCESS_RMW(&(object)->field, RMW_ADD, (uint64_t)(value), 0))
+	((void)ACCESS_RMW(&(object)->field, RMW_STADD, (uint64_t)(value), 0))
 #define ADD_RETURN(object, field, value) \
 	((int64_t)ACCESS_RMW(&(object)->field, RMW_ADD, (uint64_t)(value), 0) + (int64_t)(value))
 #define XCHG(object, field, value) \

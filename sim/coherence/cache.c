@@ -422,6 +422,7 @@ static void done(struct coherence *coherence, struct core *core, struct copy *co
 {
 	copy->fresh = true;
 	copy->filled = coherence->now;
+	copy->changed_by = 0;
 	copy->kept_until =
 		cache_writable(copy->state) ? copy->filled + coherence->fabric->retain : 0;
 	copy->watched = copy->line->shared;

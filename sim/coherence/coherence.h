@@ -155,7 +155,8 @@ struct copy {
 	uint64_t filled;       /* when the data of the last request came */
 	uint64_t moving_since; /* when the data began to move here */
 	struct access *waiting, **waiting_tail;
-	struct access *far; /* is done at the home */
+	struct access *far;  /* is done at the home */
+	uint32_t changed_by; /* for the layer above: who did the last locked RMW here; 0: nobody */
 	struct message *stalled, **stalled_tail;
 	uint8_t data[LINE_MAX];
 };

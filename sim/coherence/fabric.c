@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "coherence/fabric.h"
+#include "engine/random.h"
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- distances ------------------------------------------------------------------------------ */
 
-static enum distance distance_of(const struct topology *topology, uint32_t a, uint32_t b)
+enum distance topology_distance(const struct topology *topology, uint32_t a, uint32_t b)
 {
 	if (a / topology->cores_per_socket != b / topology->cores_per_socket)
 		return DISTANCE_CROSS;
@@ -108,14 +109,14 @@ static double bend(const struct hop_counts *counts, double wanted)
 
 /* Lays the pairs at one distance between low and high by their hops: the nearest at low, the
  * farthest at high, their mean at the mean. */
-static void spread_pairs(struct fabric *fabric, enum distance distance, const struct spread *spread,
-			 double cycles_per_ns)
+static void spread_by_hops(struct fabric *fabric, enum distance distance,
+			   const struct spread *spread, double cycles_per_ns)
 {
 	struct hop_counts counts = count_hops(fabric, distance);
 	double range = spread->high - spread->low, power;
 	uint32_t n = fabric->cores;
 
-	if (range <= 0 || counts.most == counts.least)
+	if (counts.most == counts.least)
 		return;
 	power = bend(&counts, (spread->mean - spread->low) / range);
 	for (uint32_t a = 0; a < n; a++)
@@ -130,6 +131,44 @@ static void spread_pairs(struct fabric *fabric, enum distance distance, const st
 		}
 }
 
+/* What a pair of cores has drawn, -1 to 1, the same both ways. */
+static double lot(uint32_t a, uint32_t b)
+{
+	struct random random = random_stream(a < b ? a : b, "pair", a < b ? b : a);
+
+	return 2 * random_real(&random) - 1;
+}
+
+/* Where cores of a die or a cluster lie in it is not known: its pairs lie between low and high by
+ * chance, half of them below the mean. */
+static void spread_by_lot(struct fabric *fabric, enum distance distance,
+			  const struct spread *spread, double cycles_per_ns)
+{
+	uint32_t n = fabric->cores;
+
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n; b++) {
+			double drawn = lot(a, b);
+			double reach = drawn < 0 ? spread->mean - spread->low
+						 : spread->high - spread->mean;
+
+			if (a != b && fabric_distance(fabric, a, b) == distance)
+				fabric->pairs[(size_t)a * n + b].offset =
+					(int32_t)lround(drawn * reach * cycles_per_ns);
+		}
+}
+
+static void spread_pairs(struct fabric *fabric, enum distance distance, const struct spread *spread,
+			 double cycles_per_ns)
+{
+	if (spread->high <= spread->low)
+		return;
+	if (distance == DISTANCE_CLUSTER || distance == DISTANCE_DIE)
+		spread_by_lot(fabric, distance, spread, cycles_per_ns);
+	else
+		spread_by_hops(fabric, distance, spread, cycles_per_ns);
+}
+
 static bool make_pairs(struct fabric *fabric, const struct fabric_timing *t)
 {
 	uint32_t n = fabric->cores;
@@ -140,7 +179,7 @@ static bool make_pairs(struct fabric *fabric, const struct fabric_timing *t)
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = 0; b < n; b++)
 			fabric->pairs[(size_t)a * n + b].distance =
-				(uint8_t)distance_of(&fabric->topology, a, b);
+				(uint8_t)topology_distance(&fabric->topology, a, b);
 	for (int d = 0; d < DISTANCES; d++)
 		if (topology_has(&fabric->topology, (enum distance)d))
 			spread_pairs(fabric, (enum distance)d, &t->hand_off[d],
@@ -343,12 +382,13 @@ uint64_t fabric_ack(const struct fabric *fabric, uint32_t from, uint32_t to)
 	return with_offset(fabric->ack[pair->distance], pair);
 }
 
+/* In a cluster it is the shared cache that keeps the data, wherever the home is. */
 uint64_t fabric_write_back(const struct fabric *fabric, uint32_t from, uint32_t home)
 {
-	bool across = fabric_socket(fabric, from) != home;
-
-	return across ? fabric->read[DISTANCE_CROSS][HOMED_AT_OWNER]
-		      : fabric->read[DISTANCE_SOCKET][HOMED_AT_OWNER];
+	if (topology_has(&fabric->topology, DISTANCE_CLUSTER))
+		return fabric->read[DISTANCE_CLUSTER][HOMED_AT_OWNER];
+	return fabric->read[fabric_socket(fabric, from) != home ? DISTANCE_CROSS : DISTANCE_SOCKET]
+			   [HOMED_AT_OWNER];
 }
 
 uint64_t fabric_link_wait(struct fabric *fabric, uint32_t from_socket, uint32_t to_socket,

@@ -85,6 +85,9 @@ struct fabric {
 	double *link_free;        /* [from * sockets + to]: when the link is free again */
 };
 
+/* Between two different cores. */
+enum distance topology_distance(const struct topology *topology, uint32_t a, uint32_t b);
+
 /* Is there a pair of cores at this distance? */
 bool topology_has(const struct topology *topology, enum distance distance);
 

@@ -38,8 +38,7 @@ static bool consistent(const struct machine_config *config, struct error *error)
 
 struct machine *machine_new(const struct machine_config *config, struct error *error)
 {
-	const struct topology topology = { config->sockets, config->cores_per_socket,
-					   config->cores_per_die, config->cores_per_cluster };
+	const struct topology topology = machine_topology(config);
 	struct machine *machine;
 	struct fabric *fabric;
 	struct client client = { .perform = thread_perform,
@@ -56,6 +55,7 @@ struct machine *machine_new(const struct machine_config *config, struct error *e
 	}
 	machine->config = *config;
 	machine->config.timing.locked_rmw = config->locked_rmw;
+	machine->config.sibling_delay = config->free_atomics ? 0 : config->sibling_delay;
 	machine->config.timing.clock = config->clock;
 	client.context = machine;
 	fabric = fabric_new(&topology, config->coherence.line, &machine->config.timing, error);
@@ -209,7 +209,8 @@ static uint64_t patience(const struct machine *machine)
 	uint64_t link = (uint64_t)(fabric->link_cycles * (double)lines_out);
 	uint64_t transaction = 4 * fabric->longest + fabric->cores * fabric->invalidate_serial +
 			       fabric->home_occupancy + fabric->far_occupancy + fabric->retain +
-			       machine->config.locked_rmw + STORES_MAX;
+			       machine->config.locked_rmw + machine->config.sibling_delay +
+			       STORES_MAX;
 
 	return 1000000 + 64 * threads * (transaction + link);
 }

@@ -17,12 +17,15 @@ struct machine_config {
 	uint32_t cores_per_die, cores_per_cluster; /* 0: no such level; see struct topology */
 	struct fabric_timing timing;
 	struct coherence_config coherence;
-	uint64_t locked_rmw; /* a locked operation on a line that is owned and in the L1 */
+	uint64_t locked_rmw;    /* a locked operation on a line that is owned and in the L1 */
+	uint64_t sibling_delay; /* more, where another thread of the core did the last one on it */
 	uint64_t fence;
-	uint64_t store_forward;   /* a load that the store buffer serves */
-	uint32_t store_buffer;    /* entries, at most STORES_MAX */
+	uint64_t store_forward; /* a load that the store buffer serves */
+	uint32_t store_buffer;  /* entries, at most STORES_MAX */
+	bool merge_stores; /* a store to the place of the youngest one that waits takes no entry */
 	uint32_t loads_in_flight; /* lines, at most GROUP_MAX */
 	double smt_slowdown; /* factor on WORK of the threads of a core that has more than one */
+	bool far_adds;       /* with far atomics: only additions that return nothing are */
 	bool free_atomics;   /* counterfactual: a locked operation takes no longer than a store */
 	bool run_ahead;      /* false: every access is an event; results are the same */
 };
@@ -41,6 +44,13 @@ struct machine {
 	jmp_buf *way_out;       /* of a run that has no memory to go on with; NULL outside one */
 	bool stop;              /* set by the meter: enough has been seen */
 };
+
+/* Where the cores of a machine of this configuration are. */
+static inline struct topology machine_topology(const struct machine_config *config)
+{
+	return (struct topology){ config->sockets, config->cores_per_socket, config->cores_per_die,
+				  config->cores_per_cluster };
+}
 
 /* A machine without threads. NULL with *error set where the configuration is at odds with itself.
  */

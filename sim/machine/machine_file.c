@@ -95,8 +95,7 @@ static struct cache_geometry geometry_of(const struct settings *settings,
 /* The fewest cores that have all the distances. */
 static struct topology smallest_like(const struct machine_config *config)
 {
-	const struct topology full = { config->sockets, config->cores_per_socket,
-				       config->cores_per_die, config->cores_per_cluster };
+	const struct topology full = machine_topology(config);
 	struct topology small = { config->sockets > 1 ? 2 : 1, 1, 0, 0 };
 
 	if (topology_has(&full, DISTANCE_CLUSTER))
@@ -129,6 +128,15 @@ static bool timing_is_sound(const struct node *root, const struct machine_config
 	return node_error(node ? node : node_get(root, "transfer"), error, "%s", trouble.text);
 }
 
+/* What an operation takes more, in cycles, on a line that another thread of the core changed. */
+static uint64_t sibling_delay(const struct settings *settings)
+{
+	uint64_t same = duration_cycles(settings->transfer.hand_off.same_core, settings->clock);
+	uint64_t alone = duration_cycles(settings->core.locked_rmw, settings->clock);
+
+	return same > alone ? same - alone : 0;
+}
+
 bool machine_file_read(const struct node *root, struct machine_config *config, struct error *error)
 {
 	struct settings settings;
@@ -154,17 +162,21 @@ bool machine_file_read(const struct node *root, struct machine_config *config, s
 			       .protocol = (enum protocol_kind)settings.protocol,
 			       .eviction = (enum s_eviction)settings.s_eviction,
 			       .home = (enum home_kind)settings.home,
-			       .atomics = (enum atomics)settings.atomics,
+			       .atomics =
+				       settings.atomics == CHOICE_NEAR ? ATOMICS_NEAR : ATOMICS_FAR,
 			       .discipline = (enum discipline)settings.discipline,
 			       .batch = settings.batch,
 			       .bias = settings.bias,
 			       .seed = 1 },
 		.locked_rmw = duration_cycles(core->locked_rmw, settings.clock),
+		.sibling_delay = sibling_delay(&settings),
 		.fence = duration_cycles(core->fence, settings.clock),
 		.store_forward = duration_cycles(core->store_forward, settings.clock),
 		.store_buffer = core->store_buffer,
+		.merge_stores = core->merge_stores,
 		.loads_in_flight = core->loads_in_flight,
 		.smt_slowdown = core->smt_slowdown,
+		.far_adds = settings.atomics == CHOICE_FAR_ADDS,
 		.run_ahead = true,
 	};
 	timing_fill(&settings, &config->timing);

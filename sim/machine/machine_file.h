@@ -7,8 +7,8 @@
  *   topology:
  *     sockets: N                1 to 16
  *     cores_per_socket: N       at most 1024 cores in all
- *     cores_per_die: N          default: no dies; a die of a package, or a tile of one
- *     cores_per_cluster: N      default: no clusters; cores that share a last-level cache or an L2:
+ *     cores_per_die: N          default: 0, no dies; a die of a package, or a tile of one
+ *     cores_per_cluster: N      default: 0, no clusters; cores that share a last-level cache or an L2:
  *                               a CCX, a DSU. Clusters divide dies, dies divide sockets
  *     smt: N                    threads of a core, 1 to 8; at most 2048 CPUs in all
  *     line: 64 B                32, 64 or 128
@@ -18,6 +18,8 @@
  *     locked_rmw: TIME          a locked operation on a line that is owned and in the L1
  *     fence: TIME               mfence with an empty store buffer
  *     store_buffer: N           entries, 1 to 128
+ *     merge_stores: BOOL        a store to the place of the youngest one that waits takes no entry;
+ *                               default: false
  *     store_forward: TIME       a load that the store buffer serves
  *     loads_in_flight: N        lines that a thread may wait for at once, 1 to 24
  *     smt_slowdown: X           factor on WORK of the threads of a core that has several, 1 to 8
@@ -27,6 +29,7 @@
  *     hand_off:                 ownership of a contended line from core to core, with the locked
  *                               operation itself; compare-exchange matrices measure it
  *       clock: FREQUENCY        of the cores measured; default: clock
+ *       same_core: TIME         the same from one thread of a core to another; default: locked_rmw
  *       same_cluster, same_die, same_socket, cross_socket: {min: TIME, median: TIME, max: TIME,
  *                               home_away: TIME}
  *                               over pairs of cores whose nearest common level that is; min and
@@ -56,10 +59,14 @@
  *                               X against 1; default 1
  *   s_eviction: silent or exact whether the home hears of a shared line that is evicted
  *   home: ahead or blocking     see coherence/protocol.def
+ *   protocol: mesi, mesif or moesi    default mesi
+ *   atomics: near, far or far_adds    default near. far: a locked operation on a line that the core
+ *                               does not own is done at the line's home; far_adds: only an addition
+ *                               that returns nothing
  *   sources: {KEY: where the figure was published, ...}
  *   assumed: {KEY: why, ...}
- *   published: [{figure: NAME, threads: N, value: X, source: TEXT, part: TEXT, set: {KEY: VALUE},
- *                input: BOOL}, ...]
+ *   published: [{figure: NAME, threads: N, at: WHICH, value: X, source: TEXT, part: TEXT,
+ *                set: {KEY: VALUE}, input: BOOL}, ...]
  *
  * TIME is `50 ns` or `18 cycles` of the core clock. Nothing else has a default but these:
  *   A transaction that is not given takes hand_off - locked_rmw (of a visit) + half an LLC hit: the line's way
@@ -75,7 +82,8 @@
  *
  * Under published stands what was measured on the machine, for `hitm probe` to compare. `input`
  * marks what the file itself was written from: agreement there shows nothing. Where another part of
- * the same die was measured, `part` names it and `set` says in which settings it differs. */
+ * the same die was measured, `part` names it and `set` says in which settings it differs. Of a figure
+ * over pairs of cores the median is meant, unless `at` says min, p10, p90 or max. */
 #ifndef MACHINE_MACHINE_FILE_H
 #define MACHINE_MACHINE_FILE_H
 
@@ -90,10 +98,15 @@ bool machine_file_read(const struct node *root, struct machine_config *config, s
  * caller owns the reference. NULL with *error where machine_file_read would fail. */
 json_t *machine_file_json(const struct node *root, struct error *error);
 
+/* Which of all pairs of cores a figure is of. */
+enum figure_at { AT_MEDIAN, AT_MIN, AT_P10, AT_P90, AT_MAX };
+extern const char *const figure_at_names[]; /* in that order; the last is NULL */
+
 /* A published figure of the machine. */
 struct machine_figure {
 	const char *figure; /* name of a probe: workload/probe.h */
 	uint32_t threads;   /* 0: does not matter */
+	int at;             /* enum figure_at */
 	const struct node *value;
 	const struct node *set; /* a map of dotted keys to other values, or NULL */
 	const char *part;       /* what was measured, if another part; or NULL */

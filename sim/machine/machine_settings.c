@@ -29,6 +29,7 @@ static const struct key core_keys[] = {
 	{ "fence", VALUE_DURATION, AT(core_settings, fence), NEEDED, TIME },
 	{ "store_buffer", VALUE_COUNT, AT(core_settings, store_buffer), NEEDED,
 	  RANGE(1, STORES_MAX) },
+	{ "merge_stores", VALUE_BOOL, AT(core_settings, merge_stores), OPTIONAL },
 	{ "store_forward", VALUE_DURATION, AT(core_settings, store_forward), NEEDED, TIME },
 	{ "loads_in_flight", VALUE_COUNT, AT(core_settings, loads_in_flight), NEEDED,
 	  RANGE(1, GROUP_MAX) },
@@ -45,9 +46,9 @@ static const struct key topology_keys[] = {
 	{ "cores_per_socket", VALUE_COUNT, AT(topology_settings, cores_per_socket), NEEDED,
 	  RANGE(1, FABRIC_CORES_MAX) },
 	{ "cores_per_die", VALUE_COUNT, AT(topology_settings, cores_per_die), OPTIONAL,
-	  RANGE(1, FABRIC_CORES_MAX) },
+	  RANGE(0, FABRIC_CORES_MAX) },
 	{ "cores_per_cluster", VALUE_COUNT, AT(topology_settings, cores_per_cluster), OPTIONAL,
-	  RANGE(1, FABRIC_CORES_MAX) },
+	  RANGE(0, FABRIC_CORES_MAX) },
 	{ "smt", VALUE_COUNT, AT(topology_settings, smt), NEEDED, RANGE(1, 8) },
 	{ "line", VALUE_CHOICE, AT(topology_settings, line), NEEDED, .choices = lines },
 	{ .name = NULL },
@@ -69,6 +70,7 @@ static const struct key range_keys[] = {
 
 static const struct key hand_off_keys[] = {
 	{ "clock", VALUE_FREQUENCY, AT(hand_off_settings, clock), CLOCK },
+	{ "same_core", VALUE_DURATION, AT(hand_off_settings, same_core), TIME },
 	{ "same_cluster", VALUE_MAP, AT(hand_off_settings, at[DISTANCE_CLUSTER]),
 	  .keys = range_keys },
 	{ "same_die", VALUE_MAP, AT(hand_off_settings, at[DISTANCE_DIE]), .keys = range_keys },
@@ -123,6 +125,8 @@ static const struct key link_keys[] = {
 /* Each in the order of the simulator's enumeration. */
 static const char *const disciplines[] = { "random", "fifo", "socket_batch", "biased", NULL };
 
+static const char *const atomic_choices[] = { "near", "far", "far_adds", NULL };
+
 static const struct key setting_keys[] = {
 	{ "machine", VALUE_STRING, AT(settings, machine), NEEDED },
 	{ "about", VALUE_STRING, AT(settings, about), NEEDED },
@@ -139,16 +143,19 @@ static const struct key setting_keys[] = {
 	{ "protocol", VALUE_CHOICE, AT(settings, protocol), .choices = protocol_kind_names },
 	{ "s_eviction", VALUE_CHOICE, AT(settings, s_eviction), NEEDED, .choices = eviction_names },
 	{ "home", VALUE_CHOICE, AT(settings, home), NEEDED, .choices = home_kind_names },
-	{ "atomics", VALUE_CHOICE, AT(settings, atomics), .choices = atomics_names },
+	{ "atomics", VALUE_CHOICE, AT(settings, atomics), .choices = atomic_choices },
 	{ "sources", VALUE_NODE, AT(settings, sources), NEEDED },
 	{ "assumed", VALUE_NODE, AT(settings, assumed), OPTIONAL },
 	{ "published", VALUE_NODE, AT(settings, published), OPTIONAL },
 	{ .name = NULL },
 };
 
+const char *const figure_at_names[] = { "median", "min", "p10", "p90", "max", NULL };
+
 static const struct key figure_keys[] = {
 	{ "figure", VALUE_STRING, AT(machine_figure, figure), NEEDED },
 	{ "threads", VALUE_COUNT, AT(machine_figure, threads), RANGE(1, MACHINE_CPUS_MAX) },
+	{ "at", VALUE_CHOICE, AT(machine_figure, at), .choices = figure_at_names },
 	{ "value", VALUE_NODE, AT(machine_figure, value), NEEDED },
 	{ "set", VALUE_NODE, AT(machine_figure, set), OPTIONAL },
 	{ "part", VALUE_STRING, AT(machine_figure, part), OPTIONAL },
@@ -434,6 +441,7 @@ static void fill_transactions(struct settings *settings)
 		fill(&transfer->upgrade.at[d], rule);
 	}
 	fill(&transfer->far_occupancy, transfer->home_occupancy);
+	fill(&transfer->hand_off.same_core, settings->core.locked_rmw);
 }
 
 /* Nothing is set that the schema leaves alone where a key is absent. */
@@ -447,6 +455,7 @@ static void settings_init(struct settings *settings)
 	transfer->retain = (struct duration){ 0, false };
 	transfer->far_occupancy = none;
 	transfer->hand_off.clock = NAN;
+	transfer->hand_off.same_core = none;
 	transfer->dirty.cross = (struct by_home_settings){ none, none };
 	for (int d = 0; d < DISTANCES; d++) {
 		transfer->hand_off.at[d] = (struct range_settings){ none, none, none, none };

@@ -15,6 +15,7 @@ struct core_settings {
 	struct cache_settings l1, l2;
 	struct duration locked_rmw, fence, store_forward;
 	uint32_t store_buffer, loads_in_flight;
+	bool merge_stores;
 	double smt_slowdown;
 };
 
@@ -29,6 +30,7 @@ struct range_settings {
 
 struct hand_off_settings {
 	double clock;
+	struct duration same_core;
 	struct range_settings at[DISTANCES];
 };
 
@@ -75,6 +77,9 @@ struct settings {
 	double bias;
 	const struct node *sources, *assumed, *published;
 };
+
+/* Of `atomics`, in this order. */
+enum atomic_choice { CHOICE_NEAR, CHOICE_FAR, CHOICE_FAR_ADDS };
 
 /* Reads a machine file, checks what one key alone cannot show, and fills in what is not given.
  * False with *error at the place of the mistake. */

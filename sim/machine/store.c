@@ -93,6 +93,18 @@ void store_wait_empty(struct thread *self)
 		thread_block(self, BLOCKED_DRAIN);
 }
 
+/* Puts the value into the youngest store that waits, if that is to the same place. Nobody can have
+ * seen the one it replaces. */
+static bool merged(struct thread *self, const struct place *place, uint64_t value)
+{
+	struct store *youngest = self->store_count ? store_at(self, self->store_count - 1) : NULL;
+
+	if (!youngest || youngest->address != place->address || youngest->size != place->size)
+		return false;
+	youngest->value = value;
+	return true;
+}
+
 void thread_store(struct thread *self, const struct place *place, uint64_t value)
 {
 	const struct machine_config *config = &self->machine->config;
@@ -100,6 +112,11 @@ void thread_store(struct thread *self, const struct place *place, uint64_t value
 	self->counts[place->field].stores++;
 	thread_take_turn(self);
 	thread_group_end(self);
+	if (config->merge_stores && merged(self, place, value)) {
+		self->time++;
+		self->cycles[CYCLES_HIT]++;
+		return;
+	}
 	if (self->store_count == config->store_buffer) {
 		thread_block(self, BLOCKED_FULL);
 		thread_take_turn(self);

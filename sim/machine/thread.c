@@ -187,6 +187,7 @@ static uint64_t rmw_apply(struct thread *self, struct copy *copy, const struct o
 	old = thread_read(self, copy, origin);
 	switch (self->locked.rmw) {
 	case RMW_ADD:
+	case RMW_STADD:
 		copy_write(self->machine->coherence, copy, origin, old + self->locked.operand);
 		break;
 	case RMW_CMPXCHG:
@@ -210,10 +211,20 @@ static void wait_for_older(struct thread *self)
 	thread_group_end(self);
 }
 
+/* For how long the operation holds the line; it is the last one that changed it then. */
+static uint64_t hold_line(struct thread *self, struct copy *copy)
+{
+	bool sibling = copy->changed_by && copy->changed_by != self->number + 1;
+
+	copy->changed_by = self->number + 1;
+	self->locked.held = self->locked.hold + (sibling ? self->machine->config.sibling_delay : 0);
+	return self->locked.held;
+}
+
 uint64_t thread_rmw(struct thread *self, const struct place *place, enum rmw rmw, uint64_t operand,
 		    uint64_t expected)
 {
-	uint64_t cycles = 0, hold = self->locked.hold;
+	uint64_t cycles = 0, hold;
 	struct origin origin = thread_origin(self, place->address, place->field, place->size, true);
 	uint64_t line = place->address - origin.offset;
 
@@ -231,6 +242,7 @@ uint64_t thread_rmw(struct thread *self, const struct place *place, enum rmw rmw
 	if (copy) {
 		uint64_t beyond_l1 = cycles - self->machine->config.coherence.l1.latency;
 
+		hold = hold_line(self, copy);
 		copy->locked_until = self->time + beyond_l1 + hold;
 		self->settle_time = copy->locked_until;
 		self->result = rmw_apply(self, copy, &origin);
@@ -239,10 +251,11 @@ uint64_t thread_rmw(struct thread *self, const struct place *place, enum rmw rmw
 		return self->result;
 	}
 	self->locked.access.origin = origin;
+	self->locked.access.locked = !self->machine->config.far_adds || rmw == RMW_STADD;
 	wait_for_line(self, line, &self->locked.access);
 	thread_block(self, BLOCKED_RMW);
 	/* What was done at the home held nothing here. */
-	self->cycles[CYCLES_ATOMIC] += self->time == self->settle_time ? hold : 0;
+	self->cycles[CYCLES_ATOMIC] += self->time == self->settle_time ? self->locked.held : 0;
 	return self->result;
 }
 
@@ -258,7 +271,7 @@ void thread_fence(struct thread *self)
 uint64_t thread_perform(void *machine, struct access *access, struct copy *copy, uint64_t now)
 {
 	struct thread *self = access->client;
-	uint64_t hold = self->locked.hold;
+	uint64_t hold;
 
 	(void)machine;
 	if (access == &self->drain)
@@ -278,6 +291,7 @@ uint64_t thread_perform(void *machine, struct access *access, struct copy *copy,
 	}
 	self->result = rmw_apply(self, copy, &access->origin);
 	thread_stalled(self, access, copy, now);
+	hold = hold_line(self, copy);
 	self->settle_time = now + hold;
 	thread_wake_at(self, now + hold, now);
 	return hold;

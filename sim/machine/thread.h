@@ -22,7 +22,9 @@ struct place {
 
 enum cycles { CYCLES_WORK, CYCLES_HIT, CYCLES_ATOMIC, CYCLES_IDLE, CYCLES_COUNT };
 
-enum rmw { RMW_ADD, RMW_XCHG, RMW_CMPXCHG };
+/* STADD is an addition that returns nothing: what may be done at the home where `atomics` are
+ * far_adds. */
+enum rmw { RMW_ADD, RMW_XCHG, RMW_CMPXCHG, RMW_STADD };
 
 struct field_counts {
 	uint64_t loads, stores, rmws;
@@ -111,6 +113,7 @@ struct thread {
 		uint64_t operand, expected;
 		uint64_t hold; /* cycles that a locked operation holds its line: the machine's
 				  locked_rmw, unless a test says otherwise */
+		uint64_t held; /* by the one under way: longer after another thread's of the core */
 	} locked;
 	struct group_load loads[GROUP_MAX]; /* storage */
 	uint8_t group[GROUP_MAX];           /* program order: indices into loads */

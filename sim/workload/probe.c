@@ -6,48 +6,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WALK(program)           probe_walk, program, PROBE_SAME, false
-#define DUEL(program, distance) probe_duel, program, distance, false
-#define CONTEST(program)        probe_contest, program, PROBE_SAME, false
+#define WALK(program, distance)        probe_walk, program, DISTANCE_##distance, HOMED_AT_OWNER
+#define DUEL(program, distance)        probe_duel, program, DISTANCE_##distance, HOMED_AT_OWNER
+#define SMT(program)                   probe_duel, program, PROBE_SMT, HOMED_AT_OWNER
+#define CONTEST(program)               probe_contest, program, DISTANCE_SOCKET, HOMED_AT_OWNER
+#define HOMED(program, distance, home) probe_duel, program, DISTANCE_##distance, HOMED_##home
+
+/* One program between cores at every distance. */
+#define BY_DISTANCE(figure, program, what, tail)                                                   \
+	{ figure "_cluster", "ns", false, what " of the cluster" tail, DUEL(program, CLUSTER) },   \
+		{ figure "_die", "ns", false, what " of another cluster of the die" tail,          \
+		  DUEL(program, DIE) },                                                            \
+		{ figure "_same", "ns", false, what " of the socket" tail,                         \
+		  DUEL(program, SOCKET) },                                                         \
+	{                                                                                          \
+		figure "_cross", "ns", false, what " of another socket" tail, DUEL(program, CROSS) \
+	}
 
 const struct probe probes[] = {
 	{ "locked_add", "ns", false, "locked add on a line that is owned and in the L1",
-	  WALK(WALK_ADD) },
-	{ "load_l1", "ns", false, "load that hits the L1", WALK(WALK_L1) },
-	{ "load_l2", "ns", false, "load that hits the L2", WALK(WALK_L2) },
-	{ "load_llc", "ns", false, "load that hits the LLC of its socket", WALK(WALK_LLC) },
-	{ "load_dram_local", "ns", false, "load from the socket's own memory", WALK(WALK_DRAM) },
-	{ "load_dram_remote", "ns", false, "load from another socket's memory", probe_walk,
-	  WALK_DRAM, PROBE_ACROSS, false },
-	{ "load_clean_same", "ns", false, "load of a line that a core of the socket shares",
-	  DUEL(DUEL_CLEAN, PROBE_SAME) },
-	{ "load_clean_cross", "ns", false, "load of a line that a core of another socket shares",
-	  DUEL(DUEL_CLEAN, PROBE_ACROSS) },
+	  WALK(WALK_ADD, SOCKET) },
+	{ "fence", "ns", false, "mfence with an empty store buffer", WALK(WALK_FENCE, SOCKET) },
+	{ "load_l1", "ns", false, "load that hits the L1", WALK(WALK_L1, SOCKET) },
+	{ "load_l2", "ns", false, "load that hits the L2", WALK(WALK_L2, SOCKET) },
+	{ "load_llc", "ns", false, "load that hits the LLC of its socket", WALK(WALK_LLC, SOCKET) },
+	{ "load_dram_local", "ns", false, "load from the socket's own memory",
+	  WALK(WALK_DRAM, SOCKET) },
+	{ "load_dram_remote", "ns", false, "load from another socket's memory",
+	  WALK(WALK_DRAM, CROSS) },
+	BY_DISTANCE("load_clean", DUEL_CLEAN, "load of a line that a core", " shares"),
+	{ "load_dirty_cluster", "ns", false, "load of a line dirty in a core of the cluster",
+	  DUEL(DUEL_DIRTY, CLUSTER) },
+	{ "load_dirty_die", "ns", false,
+	  "load of a line dirty in a core of another cluster of the die", DUEL(DUEL_DIRTY, DIE) },
 	{ "load_dirty_same", "ns", false, "load of a line dirty in a core of the socket",
-	  DUEL(DUEL_DIRTY, PROBE_SAME) },
+	  DUEL(DUEL_DIRTY, SOCKET) },
 	{ "load_dirty_cross_at_owner", "ns", false,
-	  "load of a line dirty in another socket, where its home is",
-	  DUEL(DUEL_DIRTY, PROBE_ACROSS) },
+	  "load of a line dirty in another socket, where its home is", DUEL(DUEL_DIRTY, CROSS) },
 	{ "load_dirty_cross_at_requester", "ns", false,
-	  "load of a line dirty in another socket, at home in the reader's", probe_duel, DUEL_DIRTY,
-	  PROBE_ACROSS, true },
-	{ "upgrade_same", "ns", false, "from shared to owned, with a sharer in the socket",
-	  DUEL(DUEL_UPGRADE, PROBE_SAME) },
-	{ "upgrade_cross", "ns", false, "from shared to owned, with a sharer in another socket",
-	  DUEL(DUEL_UPGRADE, PROBE_ACROSS) },
+	  "load of a line dirty in another socket, at home in the reader's",
+	  HOMED(DUEL_DIRTY, CROSS, AT_REQUESTER) },
+	BY_DISTANCE("upgrade", DUEL_UPGRADE, "from shared to owned, with a sharer in a core", ""),
 	{ "hand_off_smt", "ns", false, "two threads of a core alternate by compare-exchange alone",
-	  DUEL(DUEL_CAS, PROBE_SMT) },
-	{ "hand_off_same", "ns", false, "two cores of a socket alternate by compare-exchange alone",
-	  DUEL(DUEL_CAS, PROBE_SAME) },
-	{ "hand_off_cross", "ns", false, "cores of two sockets alternate by compare-exchange alone",
-	  DUEL(DUEL_CAS, PROBE_ACROSS) },
+	  SMT(DUEL_CAS) },
+	BY_DISTANCE("hand_off", DUEL_CAS, "a core alternates by compare-exchange alone with one",
+		    ""),
+	{ "hand_off_die_away", "ns", false,
+	  "as hand_off_die, the line's home being in another socket",
+	  HOMED(DUEL_CAS, DIE, ELSEWHERE) },
+	{ "hand_off_same_away", "ns", false,
+	  "as hand_off_same, the line's home being in another socket",
+	  HOMED(DUEL_CAS, SOCKET, ELSEWHERE) },
 	{ "load_cas_smt", "ns", false,
 	  "two threads of a core alternate: load until it is their turn, then compare-exchange",
-	  DUEL(DUEL_LOAD_CAS, PROBE_SMT) },
-	{ "load_cas_same", "ns", false, "the same by two cores of a socket",
-	  DUEL(DUEL_LOAD_CAS, PROBE_SAME) },
-	{ "load_cas_cross", "ns", false, "the same by cores of two sockets",
-	  DUEL(DUEL_LOAD_CAS, PROBE_ACROSS) },
+	  SMT(DUEL_LOAD_CAS) },
+	BY_DISTANCE("load_cas", DUEL_LOAD_CAS, "a core does the same with one", ""),
 	{ "fetch_add", "ns", true, "contended fetch-add, an operation of all threads",
 	  CONTEST(CONTEST_FETCH_ADD) },
 	{ "cas_loop", "ns", true,
@@ -74,16 +87,16 @@ const struct probe *probe_find(const char *name)
 	return NULL;
 }
 
+static void single(struct probe_value *value, double only)
+{
+	*value = (struct probe_value){ only, only, only, only, only };
+}
+
 bool probe_run(const struct probe *probe, const struct machine_config *config, uint32_t threads,
 	       struct probe_value *value, struct error *error)
 {
-	*value = (struct probe_value){ NAN, NAN, NAN };
+	single(value, NAN);
 	return probe->run(probe, config, threads, value, error);
-}
-
-static void single(struct probe_value *value, double only)
-{
-	*value = (struct probe_value){ only, only, only };
 }
 
 /* ---- one thread ----------------------------------------------------------------------------- */
@@ -92,9 +105,19 @@ static void single(struct probe_value *value, double only)
 struct walk {
 	uint64_t stride;
 	uint32_t lines, warm_rounds, rounds;
-	bool add;
+	enum probe_walk program;
 	uint64_t cycles;
 };
+
+static void walk_step(struct thread *self, enum probe_walk program, const struct place *place)
+{
+	if (program == WALK_ADD)
+		thread_rmw(self, place, RMW_ADD, 1, 0);
+	else if (program == WALK_FENCE)
+		thread_fence(self);
+	else
+		thread_load(self, place);
+}
 
 static void walk_body(struct thread *self, void *argument)
 {
@@ -108,10 +131,10 @@ static void walk_body(struct thread *self, void *argument)
 			const struct place place = { .address = PROBE_MEMORY + k * walk->stride,
 						     .size = 8 };
 
-			if (walk->add)
-				thread_rmw(self, &place, RMW_ADD, 1, 0);
-			else
-				thread_load(self, &place);
+			if (walk->program == WALK_ADD && round < walk->warm_rounds)
+				thread_store(self, &place, 0); /* the line is to be owned */
+
+			walk_step(self, walk->program, &place);
 		}
 	}
 	walk->cycles = self->time - start;
@@ -127,13 +150,13 @@ static struct walk walk_plan(const struct machine_config *config, enum probe_wal
 
 	switch (program) {
 	case WALK_L2:
-		return (struct walk){ c->l1.sets * line, c->l1.ways + 1, 2, 8, false, 0 };
+		return (struct walk){ c->l1.sets * line, c->l1.ways + 1, 2, 8, program, 0 };
 	case WALK_LLC:
-		return (struct walk){ c->l2.sets * line, 2 * c->l2.ways, 2, 8, false, 0 };
+		return (struct walk){ c->l2.sets * line, 2 * c->l2.ways, 2, 8, program, 0 };
 	case WALK_DRAM:
-		return (struct walk){ line, 64, 0, 1, false, 0 };
+		return (struct walk){ line, 64, 0, 1, program, 0 };
 	default:
-		return (struct walk){ line, 1, 1, 64, program == WALK_ADD, 0 };
+		return (struct walk){ line, 1, 1, 64, program, 0 };
 	}
 }
 
@@ -141,7 +164,7 @@ bool probe_walk(const struct probe *probe, const struct machine_config *config, 
 		struct probe_value *value, struct error *error)
 {
 	struct walk walk = walk_plan(config, probe->program);
-	bool across = probe->distance == PROBE_ACROSS, done;
+	bool across = probe->distance == DISTANCE_CROSS, done;
 	struct machine *machine;
 
 	(void)threads;
@@ -181,8 +204,8 @@ static void increment(struct thread *self, enum probe_contest program)
 	uint64_t value, seen;
 
 	switch (program) {
-	case CONTEST_FETCH_ADD:
-		thread_rmw(self, &counter, RMW_ADD, 1, 0);
+	case CONTEST_FETCH_ADD: /* nobody looks at the old value, in the public tools either */
+		thread_rmw(self, &counter, RMW_STADD, 1, 0);
 		break;
 	case CONTEST_CAS_LOOP:
 		value = thread_load(self, &counter);
@@ -208,6 +231,8 @@ static void contest_body(struct thread *self, void *argument)
 	struct contestant *contestant = argument;
 	const struct contest *contest = contestant->contest;
 
+	/* The line is owned, and what follows is not decided by how it came from memory. */
+	thread_store(self, &counter, 0);
 	while (self->time < contest->end) {
 		increment(self, contest->program);
 		contestant->done += self->time >= contest->begin && self->time < contest->end;

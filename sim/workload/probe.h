@@ -6,13 +6,14 @@
 
 #include "machine/machine.h"
 
-/* Between which threads. ACROSS: sockets. */
-enum probe_distance { PROBE_SMT, PROBE_SAME, PROBE_ACROSS };
+/* Between which threads: cores as far apart as enum distance says, or two threads of a core. */
+enum { PROBE_SMT = DISTANCES };
 
-/* One figure. Where it is taken over pairs of cores: the median, the lowest, the highest; else all
- * three are equal. NaN where the machine has no such thing, as a second socket. */
+/* One figure. Where it is taken over pairs of cores: the median, the lowest, the tenth and ninetieth
+ * of a hundred, the highest; else all are equal. NaN where the machine has no such thing, as a
+ * second socket. */
 struct probe_value {
-	double value, low, high;
+	double value, low, p10, p90, high;
 };
 
 struct probe {
@@ -24,8 +25,8 @@ struct probe {
 	bool (*run)(const struct probe *probe, const struct machine_config *config,
 		    uint32_t threads, struct probe_value *value, struct error *error);
 	uint8_t program;
-	uint8_t distance;
-	bool home_at_second;
+	uint8_t distance; /* enum distance or PROBE_SMT */
+	uint8_t home; /* enum home_place: where the line's home is, as its second user sees it */
 };
 
 /* All of them, in the order of a report; the last has no name. */
@@ -43,7 +44,7 @@ bool probe_run(const struct probe *probe, const struct machine_config *config, u
 
 /* Between the files of the probes. Their memory begins here: address 0 is no line of a thread's. */
 enum { PROBE_MEMORY = 1 << 20 };
-enum probe_walk { WALK_ADD, WALK_L1, WALK_L2, WALK_LLC, WALK_DRAM };
+enum probe_walk { WALK_ADD, WALK_FENCE, WALK_L1, WALK_L2, WALK_LLC, WALK_DRAM };
 enum probe_duel { DUEL_DIRTY, DUEL_CLEAN, DUEL_UPGRADE, DUEL_CAS, DUEL_LOAD_CAS };
 enum probe_contest {
 	CONTEST_FETCH_ADD,

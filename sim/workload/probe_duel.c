@@ -145,19 +145,12 @@ static void duel_body(struct thread *self, void *argument)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-static bool is_pair(const struct machine_config *config, enum probe_distance distance, uint32_t a,
-		    uint32_t b)
-{
-	uint32_t n = config->cores_per_socket;
-
-	return distance != PROBE_SMT && (a / n != b / n) == (distance == PROBE_ACROSS);
-}
-
 /* Writes every `every`-th pair to `pairs`, if that is not NULL. Returns how many there are in all.
  */
-static uint64_t list_pairs(const struct machine_config *config, enum probe_distance distance,
-			   uint64_t every, struct pair *pairs)
+static uint64_t list_pairs(const struct machine_config *config, uint8_t distance, uint64_t every,
+			   struct pair *pairs)
 {
+	const struct topology topology = machine_topology(config);
 	uint32_t cores = config->sockets * config->cores_per_socket;
 	uint64_t found = 0;
 
@@ -165,7 +158,7 @@ static uint64_t list_pairs(const struct machine_config *config, enum probe_dista
 		for (uint32_t b = a + 1; b <= cores; b++) {
 			bool smt = distance == PROBE_SMT && config->smt > 1 && b == cores;
 
-			if (!smt && (b == cores || !is_pair(config, distance, a, b)))
+			if (!smt && (b == cores || topology_distance(&topology, a, b) != distance))
 				continue;
 			if (pairs && found % every == 0)
 				pairs[found / every] = (struct pair){ a, smt ? a + cores : b, 0 };
@@ -191,6 +184,8 @@ static struct probe_value summary(struct duel *duel)
 	return (struct probe_value){
 		.value = (pairs[(n - 1) / 2].cycles + pairs[n / 2].cycles) / 2 * ns,
 		.low = pairs[0].cycles * ns,
+		.p10 = pairs[(n - 1) / 10].cycles * ns,
+		.p90 = pairs[n - 1 - (n - 1) / 10].cycles * ns,
 		.high = pairs[n - 1].cycles * ns,
 	};
 }
@@ -205,10 +200,26 @@ static bool seat(struct machine *machine, struct duel *duel, struct duellist *du
 	return duel->threads[cpu];
 }
 
-static bool run(struct duel *duel, bool home_at_second, struct error *error)
+/* The socket of a pair's line. */
+static uint32_t home_of(const struct machine_config *config, const struct pair *pair,
+			enum home_place home)
 {
-	uint32_t per_socket = duel->config->cores_per_socket;
-	uint32_t cpus = duel->config->sockets * per_socket * duel->config->smt;
+	uint32_t n = config->cores_per_socket;
+
+	switch (home) {
+	case HOMED_AT_REQUESTER:
+		return pair->second / n;
+	case HOMED_ELSEWHERE:
+		return (pair->first / n + 1) % config->sockets;
+	default:
+		return pair->first / n;
+	}
+}
+
+static bool run(struct duel *duel, enum home_place home, struct error *error)
+{
+	const struct machine_config *config = duel->config;
+	uint32_t cpus = config->sockets * config->cores_per_socket * config->smt;
 	struct duellist *duellists = calloc(cpus, sizeof(*duellists));
 	struct machine *machine = machine_new(duel->config, error);
 	bool done;
@@ -219,9 +230,9 @@ static bool run(struct duel *duel, bool home_at_second, struct error *error)
 		error_set(error, "out of memory");
 	for (uint32_t k = 0; done && k < duel->count; k++) {
 		const struct pair *pair = &duel->pairs[k];
-		uint32_t home = home_at_second ? pair->second : pair->first;
 
-		coherence_set_home(machine->coherence, line_of(duel, k).address, home / per_socket);
+		coherence_set_home(machine->coherence, line_of(duel, k).address,
+				   home_of(duel->config, pair, home));
 		done = seat(machine, duel, duellists, pair->first, error) &&
 		       seat(machine, duel, duellists, pair->second, error);
 	}
@@ -241,14 +252,14 @@ bool probe_duel(const struct probe *probe, const struct machine_config *config, 
 	bool done;
 
 	(void)threads;
-	if (!all)
+	if (!all || (probe->home == HOMED_ELSEWHERE && config->sockets < 2))
 		return true;
 	duel.count = (uint32_t)((all + every - 1) / every);
 	duel.pairs = calloc(duel.count, sizeof(*duel.pairs));
 	if (!duel.pairs)
 		return error_set(error, "out of memory");
 	list_pairs(config, probe->distance, every, duel.pairs);
-	done = run(&duel, probe->home_at_second, error);
+	done = run(&duel, (enum home_place)probe->home, error);
 	if (done)
 		*value = summary(&duel);
 	free(duel.pairs);

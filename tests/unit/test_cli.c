@@ -5,6 +5,7 @@
 #include "tests/unit/scratch.h"
 #include "tests/unit/suites.h"
 #include <CUnit/CUnit.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -395,6 +396,58 @@ static void every_command_has_help(void)
 	}
 }
 
+/* ---- probe ---- */
+
+static json_t *probe_all(const char *options)
+{
+	char arguments[128];
+	json_error_t error;
+	json_t *json;
+
+	snprintf(arguments, sizeof(arguments), "probe --all --format json %s", options);
+	CU_ASSERT_EQUAL(hitm(arguments), 0);
+	json = json_load_file(path_of("out"), 0, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	return json;
+}
+
+/* What issue the shelf has to pass: published latencies of single transactions within a tenth, nine
+ * times of ten; and whatever a file was written from is kept. */
+static void the_shelf_predicts_nine_of_ten_single_transactions(void)
+{
+	json_t *json = probe_all(""), *totals = json_object_get(json, "totals"), *total;
+	size_t k;
+
+	CU_ASSERT(json_array_size(json_object_get(json, "machines")) >= 15);
+	json_array_foreach(totals, k, total)
+	{
+		json_int_t all = json_integer_value(json_object_get(total, "predictions"));
+		json_int_t met = json_integer_value(json_object_get(total, "predictions_met"));
+
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(total, "inputs")),
+				json_integer_value(json_object_get(total, "inputs_met")));
+		if (k == 0)
+			CU_ASSERT(all > 100 && 10 * met >= 9 * all);
+	}
+	json_decref(json);
+}
+
+static void the_shelf_is_the_same_for_any_number_of_jobs(void)
+{
+	json_t *one = probe_all("--jobs 1"), *three = probe_all("--jobs 3");
+
+	CU_ASSERT(json_equal(one, three));
+	json_decref(one);
+	json_decref(three);
+}
+
+static void a_machine_beside_all_is_refused(void)
+{
+	expect_mistake("probe --all skx-2s-18c", "hitm probe: ", "beside --all");
+	expect_mistake("probe", "hitm probe: ", "one machine");
+	expect_mistake("probe --jobs x skx-2s-18c", "hitm probe: ", "'x' is no number of jobs");
+}
+
 static void lists_are_in_order_of_name_and_aligned(void)
 {
 	const char *second;
@@ -412,7 +465,7 @@ static void everything_is_listed_by_kind(void)
 
 	CU_ASSERT_EQUAL(hitm("list"), 0);
 	all = text_read(path_of("out"));
-	CU_ASSERT(strstr(all, "machines:\n  hsw-2s-18c ") != NULL);
+	CU_ASSERT(strstr(all, "machines:\n  altra-q80-1s ") != NULL);
 	CU_ASSERT(strstr(all, "\nlayouts:\n") != NULL);
 	CU_ASSERT(strstr(all, "  struct page_counter\n") != NULL);
 	CU_ASSERT(strstr(all, "\nexperiments:\n  false-sharing ") != NULL);
@@ -573,6 +626,9 @@ void suite_cli(void)
 	CU_ADD_TEST(suite, options_are_checked);
 	CU_ADD_TEST(suite, an_unknown_command_is_told);
 	CU_ADD_TEST(suite, every_command_has_help);
+	CU_ADD_TEST(suite, the_shelf_predicts_nine_of_ten_single_transactions);
+	CU_ADD_TEST(suite, the_shelf_is_the_same_for_any_number_of_jobs);
+	CU_ADD_TEST(suite, a_machine_beside_all_is_refused);
 	CU_ADD_TEST(suite, lists_are_in_order_of_name_and_aligned);
 	CU_ADD_TEST(suite, everything_is_listed_by_kind);
 	CU_ADD_TEST(suite, an_unknown_kind_names_the_nearest);

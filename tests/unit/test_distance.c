@@ -269,6 +269,33 @@ static void operations_at_the_home_take_its_time_for_them(void)
 			5 + FAR * (OPERATIONS * CORES - 1) + 15);
 }
 
+/* The line is elsewhere for good while a core stores to it: merged, its stores take one entry, and
+ * the core never waits. */
+static void store_often(struct thread *self, void *argument)
+{
+	const struct place place = X;
+
+	for (uint64_t k = 1; k <= 100; k++)
+		thread_store(self, &place, k);
+	*(uint64_t *)argument = self->time;
+}
+
+static void merged_stores_fill_no_store_buffer(void)
+{
+	struct machine_config config = rig_config_of(1, 4, 1);
+	struct machine *machine;
+	uint64_t end = 0;
+
+	config.store_buffer = 2;
+	config.merge_stores = true;
+	machine = rig_machine(&config);
+	rig_thread(machine, 0, store_often, &end);
+	rig_run(machine);
+	CU_ASSERT_EQUAL(end, 100);
+	CU_ASSERT_EQUAL(rig_value(machine, X), 100);
+	machine_free(machine);
+}
+
 void suite_distance(void)
 {
 	CU_pSuite suite = CU_add_suite("distance", NULL, NULL);
@@ -284,4 +311,5 @@ void suite_distance(void)
 	CU_ADD_TEST(suite, a_bias_is_the_weight_of_those_who_are_near);
 	CU_ADD_TEST(suite, with_clusters_the_bias_is_for_those_of_the_cluster);
 	CU_ADD_TEST(suite, operations_at_the_home_take_its_time_for_them);
+	CU_ADD_TEST(suite, merged_stores_fill_no_store_buffer);
 }
