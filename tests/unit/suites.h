@@ -27,6 +27,7 @@
 	X(measure)      \
 	X(experiment)   \
 	X(plot)         \
+	X(host)         \
 	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
