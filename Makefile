@@ -31,7 +31,12 @@ DATADIR  = $(PREFIX)/share/hitm
 
 # The library: every floor but the command line, and the models on top.
 LIB_DIRS = $(filter-out sim/cli/,$(wildcard sim/*/ models/))
-LIB_SRC  = $(wildcard $(addsuffix *.c,$(LIB_DIRS)) $(addsuffix *.S,$(LIB_DIRS)))
+LIB_SRC  = $(filter-out $(NATIVE_BODIES),$(wildcard $(addsuffix *.c,$(LIB_DIRS)) \
+	$(addsuffix *.S,$(LIB_DIRS))))
+# The models once more, for real threads.
+NATIVE_BODIES = sim/native/bodies.c
+NATIVE_SRC = $(wildcard models/*.c) $(NATIVE_BODIES)
+native   = $(patsubst %,$(B)/native/%.o,$(1))
 CLI_SRC  = $(wildcard sim/cli/*.c)
 UNIT_SRC = $(wildcard tests/unit/*.c tests/protocol/*.c)
 BENCH_SRC = $(wildcard tests/bench/*.c)
@@ -60,9 +65,14 @@ MAKEFLAGS += --no-builtin-rules
 all: $(B)/hitm ## build the command, build/hitm, and its library, build/libhitm.a
 
 # What is made of a folder's files depends on the folder too: its date changes when a file comes or goes.
-$(B)/libhitm.a: $(call objects,$(LIB_SRC)) $(LIB_DIRS)
+$(B)/libhitm.a: $(call objects,$(LIB_SRC)) $(B)/native/models.o $(LIB_DIRS)
 	@echo "  AR      $@"
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+# The same names as in the simulator's copies: all but the table of bodies become local.
+$(B)/native/models.o: $(call native,$(NATIVE_SRC)) models/
+	@echo "  LD      $@"
+	$(Q)ld -r -o $@ $(filter %.o,$^) && objcopy --localize-hidden $@
 
 $(B)/hitm: $(call objects,$(CLI_SRC)) sim/cli/
 $(B)/tests/unit: $(call objects,$(UNIT_SRC)) tests/unit/ tests/protocol/
@@ -96,6 +106,11 @@ $(B)/obj/%.o: % $(B)/command
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
+$(B)/native/%.c.o: %.c $(B)/command
+	@echo "  CC      $< (native)"
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -DACCESS_NATIVE -fvisibility=hidden -MMD -MP -c -o $@ $<
+
 # build/command holds the command that compiled what is there; another command compiles it anew.
 ifneq ($(strip $(COMPILE) $(LDFLAGS)),$(strip $(file <$(B)/command)))
 .PHONY: $(B)/command
@@ -105,7 +120,7 @@ $(B)/command:
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$COMMAND" >$@
 
--include $(patsubst %.o,%.d,$(call objects,$(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(BENCH_SRC) \
+-include $(patsubst %.o,%.d,$(call native,$(NATIVE_SRC)) $(call objects,$(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(BENCH_SRC) \
 	$(wildcard tests/fuzz/*.c)))
 
 # --- What is done with them ------------------------------------------------------------------------

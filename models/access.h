@@ -14,7 +14,13 @@
 #ifndef MODELS_ACCESS_H
 #define MODELS_ACCESS_H
 
+#ifdef ACCESS_NATIVE
+#include "native/thread.h"
+enum { ACCESS_SIMULATED = 0 };
+#else
 #include "machine/thread.h"
+enum { ACCESS_SIMULATED = 1 };
+#endif
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,6 +34,10 @@
 #define ACCESS_SIGNAL(other)                thread_signal(self, other)
 #define ACCESS_AWAIT()                      thread_await(self)
 #define ACCESS_RANDOM()                     random_real(&self->random)
+#define ACCESS_FENCE()                      thread_fence(self)
+#define ACCESS_NOW()                        thread_now(self)
+#define ACCESS_PACE(until)                  thread_pace(self, until)
+#define ACCESS_MOVE_ON(begin, touched)      thread_move_on(self, begin, touched)
 
 /* Has the layout this field? Kernel versions differ. */
 #define HAS(object, field) ((object)->field.size != 0)
@@ -69,6 +79,17 @@
 /* Lets another thread pass one AWAIT. */
 #define SIGNAL(other) ACCESS_SIGNAL(other)
 #define AWAIT()       ACCESS_AWAIT()
+
+/* mfence: every earlier store is visible. */
+#define FULL_FENCE() ACCESS_FENCE()
+
+/* The thread's clock, in core cycles; and waiting until it says so. */
+#define NOW()       ACCESS_NOW()
+#define PACE(until) ACCESS_PACE(until)
+
+/* At the end of an operation that may have done nothing, or touched no memory: to be said by code
+ * that repeats what it does not know, so that simulated time goes on and others have their turn. */
+#define MOVE_ON(begin, touched) ACCESS_MOVE_ON(begin, touched)
 
 /* Uniform in [0, 1), from the thread's own stream. */
 #define RANDOM() ACCESS_RANDOM()

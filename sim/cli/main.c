@@ -3,6 +3,7 @@
 #include "cli/layout_cmd.h"
 #include "cli/list.h"
 #include "cli/memory.h"
+#include "cli/native.h"
 #include "cli/output.h"
 #include "cli/plot.h"
 #include "cli/probe.h"
@@ -18,6 +19,8 @@ static const struct subcommand {
 	{ "run", cli_run, "simulate every variant of an experiment; predicted against published" },
 	{ "probe", cli_probe,
 	  "virtual microbenchmarks of a machine against its published figures" },
+	{ "native", cli_native,
+	  "run the code of an experiment on this host, beside the simulation of it" },
 	{ "plot", cli_plot, "pictures from results files" },
 	{ "layout", cli_layout, "show and check struct layouts" },
 	{ "check", cli_check, "the simulator checks itself: protocol, memory model, storms" },

@@ -3,6 +3,7 @@
 #include "cli/memory.h"
 #include "cli/output.h"
 #include "cli/paths.h"
+#include "cli/sets.h"
 #include "machine/machine_file.h"
 #include "measure/report.h"
 #include "workload/experiment.h"
@@ -57,8 +58,7 @@ enum { OPTION_PARANOID = 256, OPTION_TURNS, OPTION_NO_BAND, OPTION_NO_SCALING, O
 
 struct command {
 	const char *experiment, *machine, *out;
-	const char *sets[64];
-	int set_count;
+	struct sets sets;
 	enum output_format format;
 	bool only_help, no_band, no_scaling, ablations, only_table;
 	char layouts[PATH_SIZE];
@@ -93,16 +93,6 @@ static bool read_number(const char *option, const char *text, uint64_t most, uin
 			 option, text, (unsigned long long)most);
 }
 
-static bool add_set(struct command *command, const char *text, struct error *error)
-{
-	if (!strchr(text, '='))
-		return error_set(error, "hitm run: --set '%.60s', expected PATH=VALUE", text);
-	if (command->set_count == 64)
-		return error_set(error, "hitm run: more than 64 --set");
-	command->sets[command->set_count++] = text;
-	return true;
-}
-
 static bool read_option(struct command *command, int option, char **argv, struct error *error)
 {
 	struct run_options *run = &command->options.run;
@@ -113,7 +103,7 @@ static bool read_option(struct command *command, int option, char **argv, struct
 		command->machine = optarg;
 		return true;
 	case 's':
-		return add_set(command, optarg, error);
+		return sets_add(&command->sets, "run", optarg, error);
 	case 'S':
 		return read_number("seed", optarg, UINT64_MAX, &run->seed, error);
 	case 'j':
@@ -209,24 +199,6 @@ static bool read_command(struct command *command, int argc, char **argv, struct 
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
-
-static bool apply_sets(const struct command *command, struct setting *setting, struct error *error)
-{
-	for (int k = 0; k < command->set_count; k++) {
-		const char *equals = strchr(command->sets[k], '=');
-		char path[256], name[300];
-
-		if (equals - command->sets[k] >= (ptrdiff_t)sizeof(path))
-			return error_set(error,
-					 "hitm run: --set with a path of more than 255 characters");
-		snprintf(path, sizeof(path), "%.*s", (int)(equals - command->sets[k]),
-			 command->sets[k]);
-		snprintf(name, sizeof(name), "--set %s", command->sets[k]);
-		if (!setting_override_text(setting, path, equals + 1, name, error))
-			return false;
-	}
-	return true;
-}
 
 static bool write_results(const struct command *command, const json_t *results, struct error *error)
 {
@@ -390,7 +362,7 @@ static bool run_machine(const struct document *original, const char *name, const
 		fprintf(stderr, "simulating %s ...\n", name);
 	setting.experiment = document_copy(original);
 	done = setting.experiment || error_set(error, "out of memory");
-	done = done && apply_sets(command, &setting, error);
+	done = done && sets_apply(&command->sets, &setting, error);
 	if (done)
 		done = command->ablations ? run_ablations(&setting, command, error)
 					  : run_setting(&setting, command, error);

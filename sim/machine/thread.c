@@ -336,6 +336,20 @@ void thread_in_order(struct thread *self)
 	self->last = self->time;
 }
 
+void thread_pace(struct thread *self, uint64_t until)
+{
+	if (self->time < until)
+		thread_work(self, (double)(until - self->time) / self->smt);
+}
+
+void thread_move_on(struct thread *self, uint64_t begin, bool touched)
+{
+	if (self->time == begin)
+		thread_work(self, 1);
+	if (!touched)
+		thread_in_order(self);
+}
+
 void thread_signal(struct thread *self, struct thread *other)
 {
 	struct coherence *coherence = self->machine->coherence;

@@ -10,21 +10,11 @@
 
 #include "coherence/coherence.h"
 #include "engine/coroutine.h"
+#include "machine/place.h"
 
-enum { GROUP_MAX = 24, STORES_MAX = 128, OPERATION_MAX = 8 };
-
-/* A field of an object in simulated memory. size 0: the layout has no such field. */
-struct place {
-	uint64_t address;
-	uint16_t field; /* number, for attribution */
-	uint8_t size;   /* 1, 2, 4 or 8 bytes, not across a line */
-};
+enum { STORES_MAX = 128 };
 
 enum cycles { CYCLES_WORK, CYCLES_HIT, CYCLES_ATOMIC, CYCLES_IDLE, CYCLES_COUNT };
-
-/* STADD is an addition that returns nothing: what may be done at the home where `atomics` are
- * far_adds. */
-enum rmw { RMW_ADD, RMW_XCHG, RMW_CMPXCHG, RMW_STADD };
 
 struct field_counts {
 	uint64_t loads, stores, rmws;
@@ -152,6 +142,16 @@ void thread_end(struct thread *self, uint32_t operation);
 /* Waits until everything before the thread's local time has happened everywhere: for what looks
  * beyond the core. */
 void thread_in_order(struct thread *self);
+/* The thread's own time, in cycles. */
+static inline uint64_t thread_now(const struct thread *self)
+{
+	return self->time;
+}
+/* Does nothing until its time is `until`. */
+void thread_pace(struct thread *self, uint64_t until);
+/* A thread that touches no memory would never let others run, and one that does nothing would never
+ * get on: what began at `begin` takes a cycle or more, and waits its turn if nothing in it has. */
+void thread_move_on(struct thread *self, uint64_t begin, bool touched);
 /* Lets `other` pass one await. It hears of it no sooner than any message could reach it. */
 void thread_signal(struct thread *self, struct thread *other);
 void thread_await(struct thread *self);

@@ -31,7 +31,8 @@
  *            with that mean (`exponential: true`)
  * and with `chance: 0.1` only in one pass of ten. Fields start at 0; write and xchg store the
  * number of the thread's pass, from 1. */
-#include "workload/loop.h"
+#include "models/loop.h"
+#include "workload/workload.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +66,17 @@ static const struct key keys[] = {
 };
 
 static const struct settings defaults = { .placement = PLACEMENT_COMPACT };
+
+/* An entry under `objects`. */
+struct object_set {
+	const struct node *node;
+	const struct layout *layout;
+	const char *structure;
+	uint64_t at;
+	uint32_t count, socket;
+	bool per_thread;
+	uint32_t first; /* number of its first object; the others follow */
+};
 
 /* ---- objects -------------------------------------------------------------------------------- */
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_START = 1 << 20 };
+/* Objects lie on the host as in simulated memory, relative to pages too. */
+enum { MEMORY_START = 1 << 20, REAL_ALIGN = 4096 };
 
 bool memory_init(struct memory *memory, struct machine *machine)
 {
@@ -17,6 +18,7 @@ void memory_release(struct memory *memory)
 		free((char *)(uintptr_t)memory->objects[k].name);
 	free(memory->objects);
 	free(memory->blocks);
+	free(memory->real);
 	*memory = (struct memory){ 0 };
 }
 
@@ -119,8 +121,26 @@ uint64_t memory_get(const struct memory *memory, const struct place *place)
 {
 	uint64_t value = 0;
 
-	coherence_peek(memory->machine->coherence, place->address, &value, place->size);
+	if (memory->real)
+		memcpy(&value, memory->real + (place->address - MEMORY_START), place->size);
+	else
+		coherence_peek(memory->machine->coherence, place->address, &value, place->size);
 	return value;
+}
+
+unsigned char *memory_realize(struct memory *memory, struct error *error)
+{
+	size_t size = (memory->next - MEMORY_START + REAL_ALIGN) / REAL_ALIGN * REAL_ALIGN;
+
+	memory->real = aligned_alloc(REAL_ALIGN, size);
+	if (!memory->real) {
+		error_set(error, "out of memory");
+		return NULL;
+	}
+	for (size_t at = 0; at < size; at += memory->machine->config.coherence.line)
+		coherence_peek(memory->machine->coherence, MEMORY_START + at, memory->real + at,
+			       memory->machine->config.coherence.line);
+	return (unsigned char *)((uintptr_t)memory->real - MEMORY_START);
 }
 
 const struct layout_field *memory_field(const struct memory *memory, uint16_t number,

@@ -24,6 +24,7 @@ struct object {
 
 struct memory {
 	struct machine *machine;
+	unsigned char *real; /* its likeness on the host, see memory_realize; or NULL */
 	uint64_t next;
 	struct object *objects;
 	uint32_t object_count, object_capacity;
@@ -51,8 +52,14 @@ bool memory_bind(const struct memory *memory, uint32_t object, const struct bind
 
 /* Gives a field of 1 to 8 bytes its value before the run; nothing where the place has size 0. */
 void memory_set(struct memory *memory, const struct place *place, uint64_t value);
-/* Its value now, wherever it is; for use when nothing is under way. */
+/* Its value now, wherever it is, of the likeness if there is one; for use when nothing is under way.
+ */
 uint64_t memory_get(const struct memory *memory, const struct place *place);
+
+/* Lays out all that has been placed so far on the host, with the values it has, on lines that lie as
+ * the simulated ones do. What real threads do is then done there. Returns the address at which
+ * simulated address 0 would be; the memory owns it. NULL with *error set. */
+unsigned char *memory_realize(struct memory *memory, struct error *error);
 
 /* The field with this number, and its struct. NULL for number 0. */
 const struct layout_field *memory_field(const struct memory *memory, uint16_t number,

@@ -204,51 +204,70 @@ static struct build *make_build(const struct setting *setting, const struct run_
 	return build;
 }
 
-static bool build_and_run(struct simulation *simulation, const struct setting *setting,
-			  const struct run_options *options, const void *settings,
-			  struct error *error)
+/* Builds with the settings of the workload, which are read anew. */
+static bool build_it(struct simulation *simulation, const struct setting *setting,
+		     const struct run_options *options, struct error *error)
 {
-	struct spans spans;
-	double clock;
+	const struct node *root = document_root(setting->experiment);
+	const struct node *workload = node_get(root, "workload");
+	void *settings;
+	bool done;
 
-	if (!check_layouts(simulation->model,
-			   node_get(document_root(setting->experiment), "layouts"), error))
+	if (!workload)
+		return node_error(root, error,
+				  "an experiment without 'workload', expected a map with 'model'");
+	settings = workload_settings(workload, &simulation->model, error);
+	if (!settings)
 		return false;
-	simulation->build = make_build(setting, options, error);
+	done = check_layouts(simulation->model, node_get(root, "layouts"), error);
+	if (done)
+		simulation->build = make_build(setting, options, error);
 	for (int k = 0; simulation->build && simulation->model->operations[k]; k++)
 		simulation->build->operations[k] = simulation->model->operations[k];
-	if (!simulation->build || !read_spans(document_root(setting->experiment), &spans, error) ||
-	    !simulation->model->build(simulation->build, settings, error))
+	done = done && simulation->build &&
+	       simulation->model->build(simulation->build, settings, error);
+	free(settings);
+	if (done)
+		simulation->threads = simulation->build->machine->thread_count;
+	return done;
+}
+
+bool simulation_build(struct simulation *simulation, const struct setting *setting,
+		      const struct run_options *options, struct error *error)
+{
+	*simulation = (struct simulation){ 0 };
+	if (build_it(simulation, setting, options, error))
+		return true;
+	simulation_free(simulation);
+	return false;
+}
+
+static bool run_it(struct simulation *simulation, const struct setting *setting,
+		   const struct run_options *options, struct error *error)
+{
+	struct machine *machine = simulation->build->machine;
+	struct spans spans;
+
+	if (!read_spans(document_root(setting->experiment), &spans, error))
 		return false;
-	clock = simulation->build->machine->config.clock;
-	simulation->threads = simulation->build->machine->thread_count;
-	simulation->measure = measure_new(
-		simulation->build->machine, simulation->build->memory.field_count,
-		duration_cycles(spans.warmup, clock), duration_cycles(spans.duration, clock));
+	simulation->measure = measure_new(machine, simulation->build->memory.field_count,
+					  duration_cycles(spans.warmup, machine->config.clock),
+					  duration_cycles(spans.duration, machine->config.clock));
 	if (!simulation->measure)
 		return error_set(error, "out of memory");
-	return start_timeline(simulation, options, error) &&
-	       machine_run(simulation->build->machine, error) &&
+	return start_timeline(simulation, options, error) && machine_run(machine, error) &&
 	       measure_finish(simulation->measure, error);
 }
 
 bool simulation_run(struct simulation *simulation, const struct setting *setting,
 		    const struct run_options *options, struct error *error)
 {
-	const struct node *workload = node_get(document_root(setting->experiment), "workload");
-	void *settings;
-
-	*simulation = (struct simulation){ 0 };
-	if (!workload)
-		return node_error(document_root(setting->experiment), error,
-				  "an experiment without 'workload', expected a map with 'model'");
-	settings = workload_settings(workload, &simulation->model, error);
-	if (!settings || !build_and_run(simulation, setting, options, settings, error)) {
-		free(settings);
+	if (!simulation_build(simulation, setting, options, error))
+		return false;
+	if (!run_it(simulation, setting, options, error)) {
 		simulation_free(simulation);
 		return false;
 	}
-	free(settings);
 	simulation->rate = simulation->measure->rate[0];
 	return true;
 }

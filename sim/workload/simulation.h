@@ -43,6 +43,9 @@ struct simulation {
 	double rate; /* of the operation that counts, a second, all threads that do it */
 };
 
+/* Builds alone: objects placed, threads added, nothing run. */
+bool simulation_build(struct simulation *simulation, const struct setting *setting,
+		      const struct run_options *options, struct error *error);
 /* Builds, runs and adds up. On failure *error is set and nothing is left to free. */
 bool simulation_run(struct simulation *simulation, const struct setting *setting,
 		    const struct run_options *options, struct error *error);

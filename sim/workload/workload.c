@@ -7,7 +7,8 @@
 const struct workload_model *const *workload_models(void)
 {
 	static const struct workload_model *const models[] = { &workload_netperf_sendfile,
-							       &workload_loop, NULL };
+							       &workload_loop, &workload_charge,
+							       &workload_micro, NULL };
 
 	return models;
 }
@@ -59,7 +60,7 @@ void *workload_settings(const struct node *map, const struct workload_model **mo
 
 struct block {
 	struct block *next;
-	max_align_t memory[];
+	_Alignas(LINE_MAX) unsigned char memory[];
 };
 
 struct build *build_new(struct machine *machine, const struct node *layouts,
@@ -94,12 +95,16 @@ void build_free(struct build *build)
 
 void *build_memory(struct build *build, size_t size, struct error *error)
 {
-	struct block *block = calloc(1, sizeof(*block) + size);
+	size_t lines = (size + LINE_MAX - 1) / LINE_MAX;
+	struct block *block = lines < SIZE_MAX / LINE_MAX - 1
+				      ? aligned_alloc(LINE_MAX, sizeof(*block) + lines * LINE_MAX)
+				      : NULL;
 
 	if (!block) {
 		error_set(error, "out of memory");
 		return NULL;
 	}
+	memset(block, 0, sizeof(*block) + lines * LINE_MAX);
 	block->next = build->blocks;
 	build->blocks = block;
 	return block->memory;

@@ -28,6 +28,7 @@ struct build {
 	} * loaded;
 	uint32_t loaded_count;
 	void *blocks; /* memory for handles */
+	void *own;    /* the model's, for its verification; in blocks */
 };
 
 /* A workload that an experiment can name. */
@@ -42,10 +43,15 @@ struct workload_model {
 	bool (*check)(const void *settings, const struct node *at, struct error *error);
 	/* Places objects and adds threads. */
 	bool (*build)(struct build *build, const void *settings, struct error *error);
+	/* Holds what memory contains, once every thread has stopped at the end of an operation and
+	 * all is at rest, against what the threads did. NULL: there is nothing to hold against. */
+	bool (*verify)(const struct build *build, struct error *error);
 };
 
 extern const struct workload_model workload_netperf_sendfile;
 extern const struct workload_model workload_loop;
+extern const struct workload_model workload_charge;
+extern const struct workload_model workload_micro;
 
 /* All of them, ends with NULL. */
 const struct workload_model *const *workload_models(void);
@@ -66,7 +72,8 @@ void build_free(struct build *build);
 const struct layout *build_layout(struct build *build, const char *structure, const char *otherwise,
 				  struct error *error);
 
-/* Zeroed memory that lives as long as the build. NULL with *error set. */
+/* Zeroed memory that lives as long as the build, on lines of its own: a real thread may write there.
+ * NULL with *error set. */
 void *build_memory(struct build *build, size_t size, struct error *error);
 
 /* The cpu of the k-th thread, and its socket. */

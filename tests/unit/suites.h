@@ -26,6 +26,7 @@
 	X(models)       \
 	X(measure)      \
 	X(experiment)   \
+	X(native)       \
 	X(plot)         \
 	X(host)         \
 	X(cli)

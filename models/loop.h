@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of the loop workload: loop.c reads what loop_run.c repeats. */
-#ifndef WORKLOAD_LOOP_H
-#define WORKLOAD_LOOP_H
+/* What the threads of the loop workload repeat, as workload/loop.c has read it from YAML. */
+#ifndef MODELS_LOOP_H
+#define MODELS_LOOP_H
 
-#include "workload/workload.h"
+#include "models/access.h"
 
 enum {
 	STEPS_MAX = 64,
 	OPERANDS_MAX = 256 /* fields named in a group */
 };
 
-/* An entry under `objects`. */
-struct object_set {
-	const struct node *node;
-	const struct layout *layout;
-	const char *structure;
-	uint64_t at;
-	uint32_t count, socket;
-	bool per_thread;
-	uint32_t first; /* number of its first object; the others follow */
-};
+struct node;
+struct object_set;
+struct layout_field;
 
 enum operation { READ, WRITE, ADD, XCHG, CMPXCHG, FENCE, WORK, OPERATIONS };
 
@@ -54,7 +47,7 @@ struct worker {
 	uint64_t *seen;       /* by slot: the value that this thread knows to have been there */
 };
 
-/* The body of a thread; its argument is a struct worker. */
-void loop_repeat(struct thread *self, void *argument);
+/* The body of a thread; its argument is a struct worker. Does not return. */
+void loop_repeat(struct thread *self, void *worker);
 
 #endif

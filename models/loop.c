@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the threads of the loop workload do. */
-#include "workload/loop.h"
+#include "models/loop.h"
 
 static uint64_t in_width(const struct place *place, uint64_t value)
 {
@@ -14,10 +13,9 @@ static void read_together(struct thread *self, struct worker *me, const struct s
 	for (uint32_t k = 0; k < step->count; k++)
 		together[k] = &me->places[step->first + k];
 	if (step->count > 1)
-		thread_together(self, together, step->count);
+		ACCESS_TOGETHER(together, step->count);
 	for (uint32_t k = 0; k < step->count; k++)
-		me->seen[me->group->operands[step->first + k].slot] =
-			thread_load(self, together[k]);
+		me->seen[me->group->operands[step->first + k].slot] = ACCESS_LOAD(together[k]);
 }
 
 static void write_one(struct thread *self, struct worker *me, const struct step *step,
@@ -28,19 +26,19 @@ static void write_one(struct thread *self, struct worker *me, const struct step 
 
 	switch (step->operation) {
 	case ADD:
-		old = thread_rmw(self, place, RMW_ADD, (uint64_t)step->by, 0);
+		old = ACCESS_RMW(place, RMW_ADD, (uint64_t)step->by, 0);
 		*seen = in_width(place, old + (uint64_t)step->by);
 		break;
 	case XCHG:
-		thread_rmw(self, place, RMW_XCHG, me->pass, 0);
+		ACCESS_RMW(place, RMW_XCHG, me->pass, 0);
 		*seen = in_width(place, me->pass);
 		break;
 	case CMPXCHG:
-		old = thread_rmw(self, place, RMW_CMPXCHG, *seen + 1, *seen);
+		old = ACCESS_RMW(place, RMW_CMPXCHG, *seen + 1, *seen);
 		*seen = old == *seen ? in_width(place, *seen + 1) : old;
 		break;
 	default:
-		thread_store(self, place, me->pass);
+		ACCESS_STORE(place, me->pass);
 		*seen = in_width(place, me->pass);
 	}
 }
@@ -52,8 +50,8 @@ static void compute(struct thread *self, const struct step *step)
 	if (step->exponential)
 		cycles = random_exponential(&self->random, cycles);
 	else if (step->jitter > 0)
-		cycles *= 1 + step->jitter * (2 * random_real(&self->random) - 1);
-	thread_work(self, cycles);
+		cycles *= 1 + step->jitter * (2 * RANDOM() - 1);
+	WORK(cycles);
 }
 
 static void step_do(struct thread *self, struct worker *me, const struct step *step)
@@ -61,7 +59,7 @@ static void step_do(struct thread *self, struct worker *me, const struct step *s
 	if (step->operation == WORK)
 		compute(self, step);
 	else if (step->operation == FENCE)
-		thread_fence(self);
+		FULL_FENCE();
 	else if (step->operation == READ)
 		read_together(self, me, step);
 	else
@@ -69,38 +67,30 @@ static void step_do(struct thread *self, struct worker *me, const struct step *s
 			write_one(self, me, step, step->first + k);
 }
 
-/* One pass. A thread that touches no memory would never let others run, and one that does nothing
- * would never get on: so each pass takes a cycle or more, and waits its turn if nothing in it has.
- */
 static void pass(struct thread *self, struct worker *me)
 {
 	const struct group *group = me->group;
-	uint64_t begin = self->time;
+	uint64_t begin = group->every || ACCESS_SIMULATED ? NOW() : 0; /* a real clock costs */
 	bool touched = false;
 
 	me->pass++;
-	thread_begin(self, group->number);
+	BEGIN(group->number);
 	for (uint32_t k = 0; k < group->step_count; k++) {
 		const struct step *step = &group->steps[k];
 
-		if (step->chance < 1 && random_real(&self->random) >= step->chance)
+		if (step->chance < 1 && RANDOM() >= step->chance)
 			continue;
 		step_do(self, me, step);
 		touched |= step->count > 0;
 	}
-	if (self->time == begin)
-		thread_work(self, 1);
-	if (!touched)
-		thread_in_order(self);
-	thread_end(self, group->number);
-	if (self->time < begin + group->every)
-		thread_work(self, (double)(begin + group->every - self->time) / self->smt);
+	MOVE_ON(begin, touched);
+	END(group->number);
+	if (group->every)
+		PACE(begin + group->every);
 }
 
-/* A thread that nothing can disturb runs ahead without end, so it looks by itself whether it may
- * stop. */
 void loop_repeat(struct thread *self, void *argument)
 {
-	while (!self->machine->stop)
+	for (;;)
 		pass(self, argument);
 }
