@@ -174,3 +174,39 @@ void page_counter_uncharge(struct thread *self, const struct page_counter_rules 
 	for (struct page_counter *c = counter; c; c = parent_of(self, c))
 		page_counter_cancel(self, rules, c, n);
 }
+
+bool page_counter_set_max(struct thread *self, struct page_counter *counter, int64_t n)
+{
+	for (;;) {
+		int64_t usage = LOAD(counter, usage), old;
+
+		if (usage > n)
+			return false;
+		old = XCHG(counter, max, n);
+		if (LOAD(counter, usage) <= usage || n >= old)
+			return true;
+		STORE(counter, max, old);
+	}
+}
+
+/* Whether or not the counter has protection: only one that has is ever given any. */
+static void propagate_up(struct thread *self, const struct page_counter_rules *rules,
+			 struct page_counter *counter)
+{
+	for (struct page_counter *c = counter; c; c = parent_of(self, c))
+		propagate(self, rules, c, LOAD(c, usage));
+}
+
+void page_counter_set_min(struct thread *self, const struct page_counter_rules *rules,
+			  struct page_counter *counter, int64_t n)
+{
+	STORE(counter, min, n);
+	propagate_up(self, rules, counter);
+}
+
+void page_counter_set_low(struct thread *self, const struct page_counter_rules *rules,
+			  struct page_counter *counter, int64_t n)
+{
+	STORE(counter, low, n);
+	propagate_up(self, rules, counter);
+}

@@ -46,4 +46,14 @@ void page_counter_cancel(struct thread *self, const struct page_counter_rules *r
 void page_counter_uncharge(struct thread *self, const struct page_counter_rules *rules,
 			   struct page_counter *counter, int64_t n);
 
+/* Sets the limit. False, with nothing changed, where more is charged already: the count is looked
+ * at again after the limit is in place, as a charge looks at the limit after it has counted. */
+bool page_counter_set_max(struct thread *self, struct page_counter *counter, int64_t n);
+/* Set a protection, and pass on at all levels what it changes. Calls for one counter must not run
+ * at once. */
+void page_counter_set_min(struct thread *self, const struct page_counter_rules *rules,
+			  struct page_counter *counter, int64_t n);
+void page_counter_set_low(struct thread *self, const struct page_counter_rules *rules,
+			  struct page_counter *counter, int64_t n);
+
 #endif
