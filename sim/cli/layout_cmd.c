@@ -3,38 +3,54 @@
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "config/schema.h"
-#include "layout/layout.h"
+#include "layout/btf.h"
+#include "layout/dwarf.h"
+#include <dirent.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATUS_DONE = 0, STATUS_REFUSED = 2, PATH_SIZE = 4096, LINE_LEAST = 8, LINE_MOST = 4096 };
+enum {
+	STATUS_DONE,
+	STATUS_DISAGREES,
+	STATUS_REFUSED,
+	PATH_SIZE = 4096,
+	LINE_LEAST = 8,
+	LINE_MOST = 4096
+};
 
 static const char help[] =
 	"usage: hitm layout show NAME [--line N] [--format text|json|csv]\n"
 	"       hitm layout check NAME...\n"
+	"       hitm layout verify [NAME...] --dwarf FILE | --btf FILE\n"
 	"\n"
-	"show   prints a struct as pahole does: each field's offset and size in bytes and its "
-	"cache\n"
-	"       line, the boundaries of lines, and holes, which may be members that the file "
-	"leaves\n"
-	"       out\n"
-	"check  loads each layout, with those nested in it, and says ok or what is wrong\n"
+	"show    prints a struct as pahole does: each field's offset and size in bytes, its cache\n"
+	"        line, the boundaries of lines, and holes, which may be members that the file\n"
+	"        leaves out\n"
+	"check   loads each layout, with those nested in it, and says ok or what is wrong\n"
+	"verify  holds each layout against the struct as it was compiled: the size, and offset "
+	"and\n"
+	"        size of every field that the layout has. Without a NAME, says of every layout\n"
+	"        whether it is of a struct of FILE\n"
 	"\n"
 	"NAME is the name of a file in configs/layouts, or a path that ends in .yaml.\n"
 	"\n"
+	"  -d, --dwarf FILE     an object, program, library or archive with DWARF (cc -g)\n"
+	"  -b, --btf FILE       an object with BTF, or BTF alone, as /sys/kernel/btf/vmlinux\n"
 	"  -l, --line N         bytes of a cache line; default 64\n"
 	"  -f, --format FORMAT  text, json or csv; default text\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"Exit status: 0 done, 2 bad usage or input.\n";
+	"Exit status: 0 done, 1 a layout (without NAME: every one) does not agree, 2 bad usage or\n"
+	"input.\n";
 
 struct command {
 	enum output_format format;
 	uint32_t line;
 	bool only_help;
+	const char *dwarf, *btf; /* files, or NULL */
 	char directory[PATH_SIZE];
 };
 
@@ -167,35 +183,37 @@ static void show_json(const struct layout *layout, uint32_t line)
 	json_decref(json);
 }
 
-static bool show(const struct command *command, int count, char **names, struct error *error)
+static int show(const struct command *command, int count, char **names, struct error *error)
 {
 	static void (*const shows[])(const struct layout *, uint32_t) = {
 		[OUTPUT_TEXT] = show_text, [OUTPUT_JSON] = show_json, [OUTPUT_CSV] = show_csv
 	};
 	struct layout *layout;
 
-	if (count != 1)
-		return error_set(error,
-				 "hitm layout show: one layout was expected; hitm layout -h shows "
-				 "how");
+	if (count != 1) {
+		error_set(error,
+			  "hitm layout show: one layout was expected; hitm layout -h shows how");
+		return STATUS_REFUSED;
+	}
 	layout = layout_load(command->directory, names[0], NULL, error);
 	if (!layout)
-		return false;
+		return STATUS_REFUSED;
 	shows[command->format](layout, command->line);
 	layout_free(layout);
-	return true;
+	return STATUS_DONE;
 }
 
 /* ---- check ---------------------------------------------------------------------------------- */
 
-static bool check(const struct command *command, int count, char **names, struct error *error)
+static int check(const struct command *command, int count, char **names, struct error *error)
 {
 	bool sound = true;
 
-	if (!count)
-		return error_set(error,
-				 "hitm layout check: a layout was expected; hitm layout -h shows "
-				 "how");
+	if (!count) {
+		error_set(error,
+			  "hitm layout check: a layout was expected; hitm layout -h shows how");
+		return STATUS_REFUSED;
+	}
 	for (int k = 0; k < count; k++) {
 		struct error bad = { "" };
 		struct layout *layout = layout_load(command->directory, names[k], NULL, &bad);
@@ -207,15 +225,172 @@ static bool check(const struct command *command, int count, char **names, struct
 		sound &= layout != NULL;
 		layout_free(layout);
 	}
-	return sound;
+	return sound ? STATUS_DONE : STATUS_REFUSED;
+}
+
+/* ---- verify --------------------------------------------------------------------------------- */
+
+/* What a layout is held against; one of the two. */
+struct compiled {
+	struct dwarf *dwarf;
+	struct btf_file *btf;
+	const char *path;
+};
+
+static bool compiled_open(struct compiled *compiled, const struct command *command,
+			  struct error *error)
+{
+	*compiled = (struct compiled){ .path = command->dwarf ? command->dwarf : command->btf };
+	if (!command->dwarf == !command->btf)
+		return error_set(error, "hitm layout verify: one of --dwarf and --btf was "
+					"expected; hitm layout -h shows how");
+	if (command->dwarf)
+		compiled->dwarf = dwarf_open(command->dwarf, error);
+	else
+		compiled->btf = btf_file_open(command->btf, error);
+	return compiled->dwarf || compiled->btf;
+}
+
+static void compiled_close(struct compiled *compiled)
+{
+	dwarf_close(compiled->dwarf);
+	btf_file_close(compiled->btf);
+}
+
+static struct members *compiled_members(const struct compiled *compiled, const char *structure,
+					struct error *error)
+{
+	return compiled->dwarf ? dwarf_members(compiled->dwarf, structure, error)
+			       : btf_file_members(compiled->btf, structure, error);
+}
+
+/* A layout and the struct that it is of. */
+struct verification {
+	const struct layout *layout;
+	const struct members *members;
+	bool headed;
+};
+
+static void print_disagreement(void *context, const struct disagreement *disagreement)
+{
+	struct verification *verification = context;
+	const struct layout_field *field = disagreement->field;
+	const struct member *found = disagreement->found;
+
+	if (!verification->headed)
+		printf("%s: does not agree with struct %s\n"
+		       "  %-32s %16s %16s\n",
+		       verification->layout->name, verification->layout->structure,
+		       "field: offset, size", "in the layout", "found");
+	verification->headed = true;
+	if (!field)
+		printf("  %-32s %16u %16u\n", "(size of the struct)", verification->layout->size,
+		       verification->members->size);
+	else if (!found)
+		printf("  %-32s %9u, %5u %16s\n", field->name, field->offset, field->size,
+		       "no such field");
+	else
+		printf("  %-32s %9u, %5u %9u, %5u%s\n", field->name, field->offset, field->size,
+		       found->offset, found->size, found->bits ? " (a bit-field)" : "");
+}
+
+static void print_nothing(void *context, const struct disagreement *disagreement)
+{
+	(void)context;
+	(void)disagreement;
+}
+
+enum verdict { AGREES, DISAGREES, ABSENT, FAILED };
+
+/* In `detail`, every disagreement is printed; else a line says how many there are. */
+static enum verdict verify_one(const struct command *command, const struct compiled *compiled,
+			       const char *name, bool detail, struct error *error)
+{
+	struct layout *layout = layout_load(command->directory, name, NULL, error);
+	struct members *members =
+		layout ? compiled_members(compiled, layout->structure, error) : NULL;
+	struct verification verification = { layout, members, false };
+	enum verdict verdict = error->text[0] ? FAILED : ABSENT;
+
+	if (members) {
+		uint32_t count =
+			members_verify(members, layout, detail ? print_disagreement : print_nothing,
+				       &verification);
+
+		verdict = count ? DISAGREES : AGREES;
+		if (!count)
+			printf("%s: agrees with struct %s: %u fields, %u bytes\n", layout->name,
+			       layout->structure, layout->field_count, layout->size);
+		else if (!detail)
+			printf("%s: does not agree with struct %s: %u disagreements\n",
+			       layout->name, layout->structure, count);
+	} else if (verdict == ABSENT && detail) {
+		printf("%s: no struct %s in %s\n", layout->name, layout->structure, compiled->path);
+	}
+	members_free(members);
+	layout_free(layout);
+	return verdict;
+}
+
+static int is_layout_file(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > 5 && !strcmp(entry->d_name + length - 5, ".yaml");
+}
+
+/* Which of all layouts are those of this file? */
+static int verify_all(const struct command *command, const struct compiled *compiled,
+		      struct error *error)
+{
+	struct dirent **files;
+	int count = scandir(command->directory, &files, is_layout_file, alphasort);
+	int verdicts[FAILED + 1] = { 0 };
+
+	if (count < 0) {
+		error_set(error, "%.200s: no layouts there", command->directory);
+		return STATUS_REFUSED;
+	}
+	for (int k = 0; k < count; k++) {
+		files[k]->d_name[strlen(files[k]->d_name) - 5] = '\0';
+		if (!verdicts[FAILED])
+			verdicts[verify_one(command, compiled, files[k]->d_name, false, error)]++;
+		free(files[k]);
+	}
+	free(files);
+	if (verdicts[FAILED])
+		return STATUS_REFUSED;
+	printf("%d of %d layouts agree; %s has no struct for %d\n", verdicts[AGREES], count,
+	       compiled->path, verdicts[ABSENT]);
+	return verdicts[AGREES] ? STATUS_DONE : STATUS_DISAGREES;
+}
+
+static int verify(const struct command *command, int count, char **names, struct error *error)
+{
+	struct compiled compiled;
+	int status = STATUS_DONE;
+
+	if (!compiled_open(&compiled, command, error))
+		return STATUS_REFUSED;
+	if (!count)
+		status = verify_all(command, &compiled, error);
+	for (int k = 0; k < count && status != STATUS_REFUSED; k++) {
+		enum verdict verdict = verify_one(command, &compiled, names[k], true, error);
+
+		if (verdict != AGREES)
+			status = verdict == FAILED ? STATUS_REFUSED : STATUS_DISAGREES;
+	}
+	compiled_close(&compiled);
+	return status;
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static const struct verb {
 	const char *name;
-	bool (*run)(const struct command *command, int count, char **names, struct error *error);
-} verbs[] = { { "show", show }, { "check", check } };
+	/* Returns the exit status; STATUS_REFUSED with *error set, or with all said. */
+	int (*run)(const struct command *command, int count, char **names, struct error *error);
+} verbs[] = { { "show", show }, { "check", check }, { "verify", verify } };
 
 static bool read_line(struct command *command, const char *text, struct error *error)
 {
@@ -236,6 +411,12 @@ static bool read_option(struct command *command, int option, char **argv, struct
 		return read_line(command, optarg, error);
 	case 'f':
 		return output_format_read("layout", optarg, &command->format, error);
+	case 'd':
+		command->dwarf = optarg;
+		return true;
+	case 'b':
+		command->btf = optarg;
+		return true;
 	case 'h':
 		command->only_help = true;
 		return true;
@@ -252,6 +433,8 @@ static bool read_option(struct command *command, int option, char **argv, struct
 static bool parse_options(struct command *command, int argc, char **argv, struct error *error)
 {
 	static const struct option options[] = {
+		{ "dwarf", required_argument, NULL, 'd' },
+		{ "btf", required_argument, NULL, 'b' },
 		{ "line", required_argument, NULL, 'l' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
@@ -260,37 +443,37 @@ static bool parse_options(struct command *command, int argc, char **argv, struct
 	int option;
 
 	optind = 0; /* glibc: start over, whoever called getopt before */
-	while ((option = getopt_long(argc, argv, ":l:f:h", options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, ":d:b:l:f:h", options, NULL)) != -1)
 		if (!read_option(command, option, argv, error))
 			return false;
 	return true;
 }
 
-static bool run(struct command *command, int argc, char **argv, struct error *error)
+static int run(struct command *command, int argc, char **argv, struct error *error)
 {
 	if (!parse_options(command, argc, argv, error))
-		return false;
+		return STATUS_REFUSED;
 	if (command->only_help) {
 		fputs(help, stdout);
-		return true;
+		return STATUS_DONE;
 	}
 	data_path(command->directory, sizeof(command->directory), "configs/layouts");
 	for (size_t k = 0; optind < argc && k < sizeof(verbs) / sizeof(*verbs); k++)
 		if (!strcmp(argv[optind], verbs[k].name))
 			return verbs[k].run(command, argc - optind - 1, argv + optind + 1, error);
-	return error_set(error,
-			 "hitm layout: '%.40s', expected show or check; hitm layout -h "
-			 "shows how",
-			 optind < argc ? argv[optind] : "");
+	error_set(error,
+		  "hitm layout: '%.40s', expected show, check or verify; hitm layout -h shows how",
+		  optind < argc ? argv[optind] : "");
+	return STATUS_REFUSED;
 }
 
 int cli_layout(int argc, char **argv)
 {
 	struct command command = { .line = 64 };
 	struct error error = { "" };
-	bool done = run(&command, argc, argv, &error);
+	int status = run(&command, argc, argv, &error);
 
 	if (error.text[0])
 		complain(&error);
-	return done ? STATUS_DONE : STATUS_REFUSED;
+	return status;
 }

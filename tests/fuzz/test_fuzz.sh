@@ -34,6 +34,7 @@ replay machine 20000
 replay results 20000
 replay layout 20000
 replay litmus 20000
+replay members 10000
 wait $first
 replay sim 4000 & first=$!
 replay set 20000

@@ -10,6 +10,7 @@
 #define SUITES(X)       \
 	X(config)       \
 	X(layout)       \
+	X(members)      \
 	X(engine)       \
 	X(coherence)    \
 	X(distance)     \
