@@ -18,7 +18,8 @@ CLANG    = $(findstring clang,$(CC))
 # What has to be installed, each as TEST:PACKAGE, the package being Debian's. A test is a command, a
 # header, or a compiler option with which a program must link.
 NEED_build = $(firstword $(CC)):$(if $(CLANG),clang,gcc) stdio.h:libc6-dev yaml.h:libyaml-dev \
-	jansson.h:libjansson-dev hwloc.h:libhwloc-dev elfutils/libdwfl.h:libdw-dev libelf.h:libelf-dev bpf/btf.h:libbpf-dev \
+	jansson.h:libjansson-dev hwloc.h:libhwloc-dev elfutils/libdwfl.h:libdw-dev \
+	libelf.h:libelf-dev bpf/btf.h:libbpf-dev objcopy:binutils \
 	$(if $(CLANG),-fopenmp:libomp-dev \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE):libclang-rt-dev))
 NEED_demo  = $(NEED_build) gnuplot:gnuplot-nox
@@ -44,7 +45,7 @@ BENCH_SRC = $(wildcard tests/bench/*.c)
 # A fuzz target is one file, fuzz_NAME.c, over the library and what of the command reads files.
 FUZZ    ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CLI = $(wildcard sim/cli/plot_*.c)
-C_FILES  = $(sort $(wildcard $(foreach dir,sim/* models tests/*,$(dir)/*.c $(dir)/*.h)))
+C_FILES  = $(sort $(wildcard $(foreach dir,sim/* models tests/* tests/kernel/shim,$(dir)/*.c $(dir)/*.h)))
 
 objects  = $(patsubst %,$(B)/obj/%.o,$(1))
 
@@ -60,7 +61,7 @@ LDLIBS   = -lyaml -ljansson -lhwloc -ldw -lelf -lbpf -lm
 Q        = $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
-.PHONY: all demo check fuzz bench install uninstall clean format lint help
+.PHONY: all demo check check-kernel fuzz bench install uninstall clean format lint help
 .DEFAULT_GOAL = all
 
 all: $(B)/hitm ## build the command, build/hitm, and its library, build/libhitm.a
@@ -101,6 +102,21 @@ $(B)/tests/faults.so: tests/faults/faults.c $(B)/command
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -shared -fPIC -o $@ $<
 
+# The kernel's own counter, for whoever links it: tests/kernel/kernel_counter.h. tests/kernel/fetch has put
+# its source there. Nothing but the shim stands in for the rest of the kernel.
+KERNEL_COMPILE = $(CC) -std=gnu11 -O2 -g -fno-strict-aliasing -fwrapv -nostdinc -Itests/kernel/shim
+build/kernel/%/page_counter.o: build/kernel/%/mm/page_counter.c $(wildcard tests/kernel/shim/*.h)
+	@echo "  CC      $<"
+	$(Q)$(KERNEL_COMPILE) -Ibuild/kernel/$*/include -c -o $@ $<
+
+# The model beside it; with MISTAKE=NAME the copy that tests/kernel/check has made a mistake in.
+DIFFERENTIAL = $(if $(MISTAKE),differential-$(MISTAKE),differential)
+$(B)/kernel/%/$(DIFFERENTIAL): $(call objects,tests/kernel/differential.c) build/kernel/%/page_counter.o \
+		$(if $(MISTAKE),$(call objects,build/kernel/mistakes/$(MISTAKE).c)) $(B)/libhitm.a
+	@echo "  LINK    $@"
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # C and assembly alike: build/obj/sim/engine/queue.c.o comes from sim/engine/queue.c.
 $(B)/obj/%.o: % $(B)/command
 	@echo "  CC      $<"
@@ -121,8 +137,8 @@ $(B)/command:
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$COMMAND" >$@
 
--include $(patsubst %.o,%.d,$(call native,$(NATIVE_SRC)) $(call objects,$(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(BENCH_SRC) \
-	$(wildcard tests/fuzz/*.c)))
+-include $(patsubst %.o,%.d,$(call native,$(NATIVE_SRC)) $(call objects,$(LIB_SRC) $(CLI_SRC) \
+	$(UNIT_SRC) $(BENCH_SRC) $(wildcard tests/fuzz/*.c tests/kernel/*.c)))
 
 # --- What is done with them ------------------------------------------------------------------------
 
@@ -145,6 +161,11 @@ check: setup-check ## install what is missing, build, and run every test (TESTS=
 TEST_ENV = HITM=$(B)/hitm $(if $(findstring undefined,$(SANITIZE)),UBSAN_OPTIONS=print_stacktrace=1) \
 	$(if $(findstring thread,$(SANITIZE)),$(if $(CLANG),\
 	TSAN_OPTIONS=ignore_noninstrumented_modules=1,OMP_THREAD_LIMIT=1))
+
+# The layouts' other structs take half a minute more: FULL=1.
+check-kernel: setup-build ## hold model and layouts against the kernel's own code (KERNEL=<tree> or Debian's 6.1, 6.12)
+	@$(MAKE) --no-print-directory all
+	$(strip $(TEST_ENV)) FULL=$(FULL) bash tests/kernel/check $(if $(KERNEL),'$(KERNEL)')
 
 SECONDS  ?= 60
 FUZZ_SANITIZE ?= fuzzer-no-link,address,undefined
@@ -180,7 +201,7 @@ lint: setup-lint ## check the layout of every C file, and look for mistakes with
 		--inline-suppr --suppress=unknownMacro --std=c11 -I. -Isim $(filter %.c,$(C_FILES))
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 # --- Set-up ----------------------------------------------------------------------------------------
 
