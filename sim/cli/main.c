@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/calibrate.h"
 #include "cli/check.h"
 #include "cli/layout_cmd.h"
 #include "cli/list.h"
@@ -21,6 +22,7 @@ static const struct subcommand {
 	  "virtual microbenchmarks of a machine against its published figures" },
 	{ "native", cli_native,
 	  "run the code of an experiment on this host, beside the simulation of it" },
+	{ "calibrate", cli_calibrate, "measure this host, and write a machine file of it" },
 	{ "plot", cli_plot, "pictures from results files" },
 	{ "layout", cli_layout, "show and check struct layouts" },
 	{ "check", cli_check, "the simulator checks itself: protocol, memory model, storms" },
@@ -36,7 +38,7 @@ static void print_help(FILE *out)
 	      "you do not have?\n\n",
 	      out);
 	for (int k = 0; k < SUBCOMMANDS; k++)
-		fprintf(out, "  %-8s  %s\n", subcommands[k].name, subcommands[k].about);
+		fprintf(out, "  %-9s  %s\n", subcommands[k].name, subcommands[k].about);
 	fputs("\n  -h, --help     this text\n  -V, --version  the version\n\nman hitm has the file "
 	      "formats.\n",
 	      out);
