@@ -214,6 +214,7 @@ static struct machine_config machine_of(uint64_t seed, const uint32_t knob[])
 			       .discipline = (enum discipline)knob[KNOB_discipline],
 			       .batch = knob[KNOB_batch],
 			       .bias = knob[KNOB_bias],
+			       .migratory = knob[KNOB_migratory],
 			       .paranoid = true,
 			       .seed = seed + knob[KNOB_salt] },
 		.locked_rmw = knob[KNOB_rmw],

@@ -48,6 +48,7 @@
 	X(occupancy, 0, 40, 0, LOG, "")                             \
 	X(link, 0, 60, 0, LOG, "")                                  \
 	X(rmw, 1, 40, 1, LOG, "")                                   \
+	X(migratory, 0, 1, 0, UNIFORM, "no yes")                    \
 	X(retain, 0, 200, 0, LOG, "")                               \
 	X(far_occupancy, 0, 40, 0, LOG, "")                         \
 	X(away, 0, 400, 0, LOG, "")                                 \

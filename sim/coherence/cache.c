@@ -259,6 +259,22 @@ static void stall(struct coherence *coherence, struct copy *copy, struct message
 	copy->stalled_tail = &message->next;
 }
 
+static uint64_t *wrote_slot(struct coherence *coherence, struct core *core, uint64_t line_address)
+{
+	return &core->wrote[line_address >> coherence->line_shift & (WROTE_LINES - 1)];
+}
+
+/* The core remembers whether it had written the line. Address 0 is no line of a thread's. */
+static void remember(struct coherence *coherence, struct core *core, const struct copy *copy)
+{
+	uint64_t *slot = wrote_slot(coherence, core, copy->address);
+
+	if (copy->written)
+		*slot = copy->address;
+	else if (*slot == copy->address)
+		*slot = 0;
+}
+
 /* Tells the layers above that a copy can be read, or written, no longer. */
 static void note_loss(struct coherence *coherence, struct core *core, struct copy *copy,
 		      enum cache_state old, const struct message *message, uint64_t now)
@@ -271,6 +287,8 @@ static void note_loss(struct coherence *coherence, struct core *core, struct cop
 	bool unwritten = cache_writable(old) && !cache_writable(state);
 
 	copy->watched |= message != NULL;
+	if (unread && coherence->config.migratory)
+		remember(coherence, core, copy);
 	if (unread || state == STATE_IS_D_I)
 		coherence->client.lost(coherence->client.context, core->number, copy->address);
 	if (coherence->observer.lost && (unread || unwritten))
@@ -423,6 +441,7 @@ static void done(struct coherence *coherence, struct core *core, struct copy *co
 	copy->fresh = true;
 	copy->filled = coherence->now;
 	copy->changed_by = 0;
+	copy->written = false;
 	copy->kept_until =
 		cache_writable(copy->state) ? copy->filled + coherence->fabric->retain : 0;
 	copy->watched = copy->line->shared;
@@ -600,11 +619,23 @@ static bool perform_one(struct coherence *coherence, struct copy *copy, uint64_t
 	return true;
 }
 
+/* As what the oldest waiting access asks for its line. */
+static enum cache_event request_of(struct coherence *coherence, struct core *core,
+				   const struct copy *copy)
+{
+	enum cache_event event = event_of(coherence, copy->waiting);
+
+	if (event == EVENT_Load && copy->state == STATE_I && coherence->config.migratory &&
+	    *wrote_slot(coherence, core, copy->address) == copy->address)
+		return EVENT_Store;
+	return event;
+}
+
 /* Asks for what the oldest waiting access needs. */
 static void ask(struct coherence *coherence, struct core *core, struct copy *copy, uint64_t now)
 {
 	struct access *access = copy->waiting;
-	enum cache_event event = event_of(coherence, access);
+	enum cache_event event = request_of(coherence, core, copy);
 	const struct protocol_row *row = &coherence->protocol.cache[copy->state][event];
 
 	if (DOES(row, sGetS))

@@ -19,6 +19,7 @@ enum {
 	INBOUND_MAX = 48,
 	LINE_MAX = 128,
 	SHARER_WORDS = FABRIC_CORES_MAX / 64,
+	WROTE_LINES = 256, /* a power of two */
 	NOBODY = UINT16_MAX
 };
 
@@ -156,6 +157,7 @@ struct copy {
 	uint64_t moving_since; /* when the data began to move here */
 	struct access *waiting, **waiting_tail;
 	struct access *far;  /* is done at the home */
+	bool written;        /* since the data came */
 	uint32_t changed_by; /* for the layer above: who did the last locked RMW here; 0: nobody */
 	struct message *stalled, **stalled_tail;
 	uint8_t data[LINE_MAX];
@@ -170,6 +172,9 @@ struct core {
 	uint64_t *l1_tag;              /* [set * ways + k], the most recent first */
 	struct copy **l1, **l2;
 	struct copy *transit; /* copies in no set */
+	uint64_t
+		wrote[WROTE_LINES]; /* lines, by their addresses' low bits, that it had written when
+					it last lost them; with config.migratory */
 	struct core_counts {
 		uint64_t evictions, dram[2];
 	} counts;
@@ -188,6 +193,8 @@ struct coherence_config {
 			   socket */
 	double bias;    /* DISCIPLINE_BIASED: weight of a waiter near the core last served, against
 			one elsewhere; above 0 */
+	bool migratory; /* a core asks to own a line that it had written when it last lost it, even
+			   to read it */
 	bool paranoid;
 	uint64_t seed;
 };
@@ -328,6 +335,7 @@ static inline uint64_t copy_read(struct coherence *coherence, struct copy *copy,
 static inline void copy_write(struct coherence *coherence, struct copy *copy,
 			      const struct origin *where, uint64_t value)
 {
+	copy->written = true;
 	if (where->size == 8)
 		memcpy(copy->data + where->offset, &value, 8);
 	else

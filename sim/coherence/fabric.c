@@ -207,9 +207,10 @@ static uint64_t rest(double ns, double clock, uint64_t spent, const char *what, 
  * way when `retain` ends. */
 static uint64_t visit_cycles(const struct fabric_timing *t)
 {
-	uint64_t operations = t->locked_rmw ? (t->retain + t->locked_rmw - 1) / t->locked_rmw : 0;
+	uint64_t operations =
+		t->locked_cmpxchg ? (t->retain + t->locked_cmpxchg - 1) / t->locked_cmpxchg : 0;
 
-	return (operations ? operations : 1) * t->locked_rmw;
+	return (operations ? operations : 1) * t->locked_cmpxchg;
 }
 
 static void derive_distance(struct fabric *fabric, const struct fabric_timing *t, int d,

@@ -54,7 +54,9 @@ struct machine *machine_new(const struct machine_config *config, struct error *e
 		return NULL;
 	}
 	machine->config = *config;
-	machine->config.timing.locked_rmw = config->locked_rmw;
+	if (!config->locked_cmpxchg)
+		machine->config.locked_cmpxchg = config->locked_rmw;
+	machine->config.timing.locked_cmpxchg = machine->config.locked_cmpxchg;
 	machine->config.sibling_delay = config->free_atomics ? 0 : config->sibling_delay;
 	machine->config.timing.clock = config->clock;
 	client.context = machine;
@@ -145,6 +147,10 @@ struct thread *machine_thread(struct machine *machine, uint32_t cpu,
 	thread->drain.write = thread->locked.access.write = true;
 	thread->locked.access.locked = true;
 	thread->locked.hold = machine->config.free_atomics ? 1 : machine->config.locked_rmw;
+	if (!machine->config.free_atomics &&
+	    machine->config.locked_cmpxchg > machine->config.locked_rmw)
+		thread->locked.cmpxchg_more =
+			machine->config.locked_cmpxchg - machine->config.locked_rmw;
 	join_core(machine, thread);
 	machine->threads[machine->thread_count++] = thread;
 	machine->running++;

@@ -17,8 +17,9 @@ struct machine_config {
 	uint32_t cores_per_die, cores_per_cluster; /* 0: no such level; see struct topology */
 	struct fabric_timing timing;
 	struct coherence_config coherence;
-	uint64_t locked_rmw;    /* a locked operation on a line that is owned and in the L1 */
-	uint64_t sibling_delay; /* more, where another thread of the core did the last one on it */
+	uint64_t locked_rmw;     /* a locked operation on a line that is owned and in the L1 */
+	uint64_t locked_cmpxchg; /* the same of a compare-exchange; 0: as locked_rmw */
+	uint64_t sibling_delay;  /* more, where another thread of the core did the last one on it */
 	uint64_t fence;
 	uint64_t store_forward; /* a load that the store buffer serves */
 	uint32_t store_buffer;  /* entries, at most STORES_MAX */

@@ -60,6 +60,16 @@ static void timing_fill_distance(const struct settings *settings, int d,
 	timing->upgrade[d] = NS(transfer->upgrade.at[d]);
 }
 
+/* A line taken to be read is kept for an operation on it: that is what it was taken for. */
+static uint64_t retain_cycles(const struct settings *settings)
+{
+	const struct transfer_settings *transfer = &settings->transfer;
+	uint64_t retain = duration_cycles(transfer->retain, settings->clock);
+	uint64_t operation = duration_cycles(settings->core.locked_cmpxchg, settings->clock);
+
+	return transfer->migratory && retain < operation ? operation : retain;
+}
+
 static void timing_fill(const struct settings *settings, struct fabric_timing *timing)
 {
 	const struct transfer_settings *transfer = &settings->transfer;
@@ -74,8 +84,8 @@ static void timing_fill(const struct settings *settings, struct fabric_timing *t
 		.invalidate_serial = NS(transfer->invalidate_serial),
 		.home_occupancy = NS(transfer->home_occupancy),
 		.far_occupancy = NS(transfer->far_occupancy),
-		.locked_rmw = duration_cycles(settings->core.locked_rmw, clock),
-		.retain = duration_cycles(transfer->retain, clock),
+		.locked_cmpxchg = duration_cycles(settings->core.locked_cmpxchg, clock),
+		.retain = retain_cycles(settings),
 	};
 	for (int d = 0; d < DISTANCES; d++)
 		timing_fill_distance(settings, d, timing);
@@ -167,8 +177,10 @@ bool machine_file_read(const struct node *root, struct machine_config *config, s
 			       .discipline = (enum discipline)settings.discipline,
 			       .batch = settings.batch,
 			       .bias = settings.bias,
+			       .migratory = settings.transfer.migratory,
 			       .seed = 1 },
 		.locked_rmw = duration_cycles(core->locked_rmw, settings.clock),
+		.locked_cmpxchg = duration_cycles(core->locked_cmpxchg, settings.clock),
 		.sibling_delay = sibling_delay(&settings),
 		.fence = duration_cycles(core->fence, settings.clock),
 		.store_forward = duration_cycles(core->store_forward, settings.clock),

@@ -16,6 +16,7 @@
  *     l1, l2: {size, ways, latency}   private to a core; size = sets x ways x line, the sets a
  *                                     power of two; the L2 has more ways than the core has threads
  *     locked_rmw: TIME          a locked operation on a line that is owned and in the L1
+ *     locked_cmpxchg: TIME      a compare-exchange there; default: locked_rmw
  *     fence: TIME               mfence with an empty store buffer
  *     store_buffer: N           entries, 1 to 128
  *     merge_stores: BOOL        a store to the place of the youngest one that waits takes no entry;
@@ -50,6 +51,9 @@
  *     retain: TIME              a core keeps a line that others wait for so long once the data have
  *                               come, and longer until the locked operation under way is done: it
  *                               does several a visit; default: 0, one
+ *     migratory: BOOL           a core that had written a line when it lost it asks to own it even to
+ *                               read it, as it would find it dirty elsewhere, and keeps it for a
+ *                               locked operation at least; default: false
  *     scale: X                  factor on hand_off, dirty, clean and upgrade; default 1
  *   link: {bandwidth: 34 GB/s}  between two sockets, each way; default: no limit
  *   discipline: random, fifo, socket_batch or biased   who is next among those that wait for a line

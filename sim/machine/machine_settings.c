@@ -26,6 +26,7 @@ static const struct key core_keys[] = {
 	{ "l1", VALUE_MAP, AT(core_settings, l1), NEEDED, .keys = cache_keys },
 	{ "l2", VALUE_MAP, AT(core_settings, l2), NEEDED, .keys = cache_keys },
 	{ "locked_rmw", VALUE_DURATION, AT(core_settings, locked_rmw), NEEDED, TIME },
+	{ "locked_cmpxchg", VALUE_DURATION, AT(core_settings, locked_cmpxchg), TIME },
 	{ "fence", VALUE_DURATION, AT(core_settings, fence), NEEDED, TIME },
 	{ "store_buffer", VALUE_COUNT, AT(core_settings, store_buffer), NEEDED,
 	  RANGE(1, STORES_MAX) },
@@ -113,6 +114,7 @@ static const struct key transfer_keys[] = {
 	{ "home_occupancy", VALUE_DURATION, AT(transfer_settings, home_occupancy), NEEDED, TIME },
 	{ "far_occupancy", VALUE_DURATION, AT(transfer_settings, far_occupancy), TIME },
 	{ "retain", VALUE_DURATION, AT(transfer_settings, retain), TIME },
+	{ "migratory", VALUE_BOOL, AT(transfer_settings, migratory), OPTIONAL },
 	{ "scale", VALUE_REAL, AT(transfer_settings, scale), RANGE(0.01, 100) },
 	{ .name = NULL },
 };
@@ -326,6 +328,8 @@ static bool core_is_sound(const struct node *root, const struct settings *settin
 		return node_error(node_at(root, "core.l2.latency"), error,
 				  "shorter than the L1's, expected at least that");
 	return takes_time(root, "core.locked_rmw", core->locked_rmw, settings->clock, error) &&
+	       takes_time(root, "core.locked_cmpxchg", core->locked_cmpxchg, settings->clock,
+			  error) &&
 	       takes_time(root, "core.store_forward", core->store_forward, settings->clock, error);
 }
 
@@ -406,7 +410,7 @@ static bool distances_read(const struct node *root, const struct topology *topol
 
 double machine_settings_visit(const struct settings *settings, double clock)
 {
-	double operation = duration_ns(settings->core.locked_rmw, clock);
+	double operation = duration_ns(settings->core.locked_cmpxchg, clock);
 	double operations = ceil(duration_ns(settings->transfer.retain, clock) / operation - 1e-9);
 
 	return fmax(1, operations) * operation;
@@ -456,6 +460,7 @@ static void settings_init(struct settings *settings)
 	transfer->far_occupancy = none;
 	transfer->hand_off.clock = NAN;
 	transfer->hand_off.same_core = none;
+	settings->core.locked_cmpxchg = none;
 	transfer->dirty.cross = (struct by_home_settings){ none, none };
 	for (int d = 0; d < DISTANCES; d++) {
 		transfer->hand_off.at[d] = (struct range_settings){ none, none, none, none };
@@ -481,6 +486,7 @@ bool machine_settings_read(const struct node *root, struct settings *settings, s
 	if (!schema_read(root, setting_keys, settings, error))
 		return false;
 	topology = machine_settings_topology(settings);
+	fill(&settings->core.locked_cmpxchg, settings->core.locked_rmw);
 	if (!topology_is_sound(root, &settings->topology, error) ||
 	    !cache_is_sound(root, "core.l1", true, &settings->core.l1, settings, error) ||
 	    !cache_is_sound(root, "core.l2", true, &settings->core.l2, settings, error) ||

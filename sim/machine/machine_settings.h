@@ -13,7 +13,7 @@ struct cache_settings {
 
 struct core_settings {
 	struct cache_settings l1, l2;
-	struct duration locked_rmw, fence, store_forward;
+	struct duration locked_rmw, locked_cmpxchg, fence, store_forward;
 	uint32_t store_buffer, loads_in_flight;
 	bool merge_stores;
 	double smt_slowdown;
@@ -56,6 +56,7 @@ struct transfer_settings {
 	struct dirty_settings dirty;
 	struct distance_settings clean, upgrade;
 	struct duration invalidate_serial, home_occupancy, far_occupancy, retain;
+	bool migratory;
 	double scale;
 };
 

@@ -217,7 +217,11 @@ static uint64_t hold_line(struct thread *self, struct copy *copy)
 	bool sibling = copy->changed_by && copy->changed_by != self->number + 1;
 
 	copy->changed_by = self->number + 1;
-	self->locked.held = self->locked.hold + (sibling ? self->machine->config.sibling_delay : 0);
+	self->locked.held = self->locked.hold;
+	if (self->locked.rmw == RMW_CMPXCHG)
+		self->locked.held += self->locked.cmpxchg_more;
+	if (sibling)
+		self->locked.held += self->machine->config.sibling_delay;
 	return self->locked.held;
 }
 

@@ -103,6 +103,7 @@ struct thread {
 		uint64_t operand, expected;
 		uint64_t hold; /* cycles that a locked operation holds its line: the machine's
 				  locked_rmw, unless a test says otherwise */
+		uint64_t cmpxchg_more; /* that a compare-exchange holds it longer */
 		uint64_t held; /* by the one under way: longer after another thread's of the core */
 	} locked;
 	struct group_load loads[GROUP_MAX]; /* storage */

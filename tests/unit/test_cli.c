@@ -411,7 +411,7 @@ static json_t *probe_all(const char *options)
 	return json;
 }
 
-/* What issue the shelf has to pass: published latencies of single transactions within a tenth, nine
+/* What the shelf has to pass: published latencies of single transactions within a tenth, nine
  * times of ten; and whatever a file was written from is kept. */
 static void the_shelf_predicts_nine_of_ten_single_transactions(void)
 {

@@ -296,6 +296,40 @@ static void merged_stores_fill_no_store_buffer(void)
 	machine_free(machine);
 }
 
+/* Both have written the line: who reads it next owns it, and adds to it for no more than the addition.
+ * A third, which has not, shares it and has to ask. */
+static void a_writer_that_reads_its_line_again_owns_it_where_lines_migrate(void)
+{
+	struct machine_config config = rig_config_of(1, 4, 1);
+	struct rig_step steps[] = { step(0, RIG_ADD), step(1, RIG_ADD),  step(0, RIG_LOAD),
+				    step(0, RIG_ADD), step(2, RIG_LOAD), step(2, RIG_ADD) };
+
+	for (int migratory = 0; migratory < 2; migratory++) {
+		config.coherence.migratory = migratory;
+		struct machine *machine = rig_machine(&config);
+
+		rig_serial(machine, steps, 6);
+		CU_ASSERT_EQUAL(steps[3].cycles, migratory ? RMW : 47 + RMW);
+		CU_ASSERT_EQUAL(steps[5].cycles, 47 + RMW);
+		CU_ASSERT_EQUAL(rig_value(machine, X), 4);
+		machine_free(machine);
+	}
+}
+
+static void a_compare_exchange_takes_its_own_time(void)
+{
+	struct machine_config config = rig_config_of(1, 4, 1);
+	struct rig_step steps[] = { step(0, RIG_ADD), step(0, RIG_CMPXCHG), step(0, RIG_ADD) };
+
+	config.locked_cmpxchg = RMW + 9;
+	struct machine *machine = rig_machine(&config);
+
+	rig_serial(machine, steps, 3);
+	CU_ASSERT_EQUAL(steps[1].cycles, RMW + 9);
+	CU_ASSERT_EQUAL(steps[2].cycles, RMW);
+	machine_free(machine);
+}
+
 void suite_distance(void)
 {
 	CU_pSuite suite = CU_add_suite("distance", NULL, NULL);
@@ -312,4 +346,6 @@ void suite_distance(void)
 	CU_ADD_TEST(suite, with_clusters_the_bias_is_for_those_of_the_cluster);
 	CU_ADD_TEST(suite, operations_at_the_home_take_its_time_for_them);
 	CU_ADD_TEST(suite, merged_stores_fill_no_store_buffer);
+	CU_ADD_TEST(suite, a_writer_that_reads_its_line_again_owns_it_where_lines_migrate);
+	CU_ADD_TEST(suite, a_compare_exchange_takes_its_own_time);
 }

@@ -114,7 +114,7 @@ static void settings_of_a_core_arrive_in_cycles(void)
 	struct machine_config config = changed_config("", "");
 
 	CU_ASSERT_EQUAL(config.locked_rmw, 20);
-	CU_ASSERT_EQUAL(config.timing.locked_rmw, 20);
+	CU_ASSERT_EQUAL(config.timing.locked_cmpxchg, 20);
 	CU_ASSERT_EQUAL(config.fence, 33);
 	CU_ASSERT_EQUAL(config.store_forward, 5);
 	CU_ASSERT_EQUAL(config.store_buffer, 56);
