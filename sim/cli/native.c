@@ -35,7 +35,9 @@ static const char help[] =
 	"\n"
 	"A repetition that was disturbed (time stolen by a hypervisor, another clock, other "
 	"tasks)\n"
-	"is done again, three times as many in all.\n"
+	"is done again, three times as many in all. A variant with more threads than there are "
+	"CPUs\n"
+	"is left out.\n"
 	"\n"
 	"  -p, --placement WHERE  spread (default: a CPU of each core, the sockets taking turns, "
 	"then\n"
@@ -58,6 +60,7 @@ static const char help[] =
 
 struct row {
 	const char *name;
+	bool done; /* false: it has more threads than there are CPUs */
 	struct native_result native;
 	double simulated; /* ns; NAN: no model of this host */
 };
@@ -236,8 +239,10 @@ static bool run_native(const struct command *command, const struct setting *sett
 
 	if (!simulation_build(&simulation, setting, options, error))
 		return false;
-	done = native_run(simulation.build, &plan, &row->native, error);
-	if (done && simulation.model->verify &&
+	row->native.threads = simulation.threads;
+	row->done = simulation.threads <= command->order_count;
+	done = !row->done || native_run(simulation.build, &plan, &row->native, error);
+	if (row->done && done && simulation.model->verify &&
 	    !simulation.model->verify(simulation.build, &wrong)) {
 		fprintf(stderr, "hitm native: %s: %s\n", row->name, wrong.text);
 		*sound = false;
@@ -274,7 +279,7 @@ static bool run_variant(struct command *command, uint32_t k, bool *sound, struct
 	done = variant_apply(experiment->variants_node, experiment->variants[k].node, &setting,
 			     error) &&
 	       run_native(command, &setting, &options, row, sound, error) &&
-	       (!command->modelled || run_simulated(&setting, &options, row, error));
+	       (!command->modelled || !row->done || run_simulated(&setting, &options, row, error));
 	setting_free(&setting);
 	return done;
 }
@@ -315,7 +320,7 @@ static void count_order(const struct command *command, uint32_t *pairs, uint32_t
 		for (uint32_t b = 0; b < count; b++) {
 			const struct row *fast = &command->rows[a], *slow = &command->rows[b];
 
-			if (fast->native.high >= slow->native.low)
+			if (!fast->done || !slow->done || fast->native.high >= slow->native.low)
 				continue;
 			++*pairs;
 			*right += fast->simulated < slow->simulated;
@@ -343,8 +348,14 @@ static void print_text(const struct command *command)
 	for (uint32_t k = 0; k < experiment->variant_count; k++) {
 		const struct row *row = &command->rows[k];
 
-		printf("%-*s  %7u %10.2f  %8.2f to %-7.2f", (int)width, row->name,
-		       row->native.threads, row->native.ns, row->native.low, row->native.high);
+		printf("%-*s  %7u ", (int)width, row->name, row->native.threads);
+		if (!row->done) {
+			printf("not run: more threads than the %u CPUs here\n",
+			       command->order_count);
+			continue;
+		}
+		printf("%10.2f  %8.2f to %-7.2f", row->native.ns, row->native.low,
+		       row->native.high);
 		if (command->modelled)
 			printf(" %10.2f %+6.1f%%", row->simulated, error_percent(row));
 		if (row->native.disturbed)
@@ -370,6 +381,8 @@ static void print_csv(const struct command *command)
 	for (uint32_t k = 0; k < command->experiment.variant_count; k++) {
 		const struct row *row = &command->rows[k];
 
+		if (!row->done)
+			continue;
 		printf("\"%s\",%u,%.6g,%.6g,%.6g,%u,%u,", row->name, row->native.threads,
 		       row->native.ns, row->native.low, row->native.high, row->native.repeats,
 		       row->native.disturbed);
@@ -391,6 +404,8 @@ static bool print_json(const struct command *command, struct error *error)
 		const struct row *row = &command->rows[k];
 		const struct native_result *native = &row->native;
 
+		if (!row->done)
+			continue;
 		json_array_append_new(
 			variants,
 			json_pack("{s:s, s:i, s:f, s:[f, f], s:f, s:i, s:i, s:s, s:o, s:o}", "name",
