@@ -117,6 +117,12 @@ $(B)/kernel/%/$(DIFFERENTIAL): $(call objects,tests/kernel/differential.c) build
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(B)/kernel/%/timing: $(call objects,tests/kernel/timing.c tests/kernel/timing_kernel.c) build/kernel/%/page_counter.o \
+		$(B)/libhitm.a
+	@echo "  LINK    $@"
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # C and assembly alike: build/obj/sim/engine/queue.c.o comes from sim/engine/queue.c.
 $(B)/obj/%.o: % $(B)/command
 	@echo "  CC      $<"
@@ -162,10 +168,10 @@ TEST_ENV = HITM=$(B)/hitm $(if $(findstring undefined,$(SANITIZE)),UBSAN_OPTIONS
 	$(if $(findstring thread,$(SANITIZE)),$(if $(CLANG),\
 	TSAN_OPTIONS=ignore_noninstrumented_modules=1,OMP_THREAD_LIMIT=1))
 
-# The layouts' other structs take half a minute more: FULL=1.
+# The layouts' other structs take half a minute more: FULL=1. TIME=1 also times the counter and its model.
 check-kernel: setup-build ## hold model and layouts against the kernel's own code (KERNEL=<tree> or Debian's 6.1, 6.12)
 	@$(MAKE) --no-print-directory all
-	$(strip $(TEST_ENV)) FULL=$(FULL) bash tests/kernel/check $(if $(KERNEL),'$(KERNEL)')
+	$(strip $(TEST_ENV)) FULL=$(FULL) TIME=$(TIME) bash tests/kernel/check $(if $(KERNEL),'$(KERNEL)')
 
 SECONDS  ?= 60
 FUZZ_SANITIZE ?= fuzzer-no-link,address,undefined

@@ -12,7 +12,7 @@ enum { SECONDS_TO_END = 20, RETRIES = 3 };
 
 struct native_crew {
 	uint32_t count;
-	struct native_source *sources;
+	const struct native_source *sources;
 	struct thread *threads;
 	double ms;
 	struct host_clock clock;
@@ -182,23 +182,19 @@ static bool repeat_all(struct native_crew *crew, const struct native_plan *plan,
 	return done;
 }
 
-static bool prepare(struct native_crew *crew, struct build *build, struct error *error)
+static bool prepare(struct native_crew *crew, unsigned char *base, struct error *error)
 {
 	size_t bytes = crew->count * sizeof(*crew->threads);
-	unsigned char *base = native_realize(build, error);
 	double cycles = host_core_clock(&crew->clock) * 1e-9 * crew->clock.ns_per_tick;
 
-	crew->sources = calloc(crew->count, sizeof(*crew->sources));
 	crew->ticks = calloc(crew->count, sizeof(*crew->ticks));
 	crew->threads = aligned_alloc(NATIVE_ALIGN, bytes);
-	if (!crew->sources || !crew->ticks || !crew->threads || !base)
-		return error->text[0] ? false : error_set(error, "out of memory");
+	if (!crew->ticks || !crew->threads)
+		return error_set(error, "out of memory");
 	memset(crew->threads, 0, bytes);
 	for (uint32_t k = 0; k < crew->count; k++) {
 		struct thread *thread = &crew->threads[k];
 
-		if (!native_source(build, k, &crew->sources[k], error))
-			return false;
 		thread->base = base;
 		thread->stop = &crew->stop;
 		thread->clock = crew->clock;
@@ -209,23 +205,40 @@ static bool prepare(struct native_crew *crew, struct build *build, struct error 
 	return true;
 }
 
-bool native_run(struct build *build, const struct native_plan *plan, struct native_result *result,
-		struct error *error)
+bool native_run_bodies(const struct native_source *sources, uint32_t count, unsigned char *base,
+		       const struct native_plan *plan, struct native_result *result,
+		       struct error *error)
 {
-	struct native_crew crew = { .count = native_source_count(build), .ms = plan->ms };
+	struct native_crew crew = { .count = count, .sources = sources, .ms = plan->ms };
 	bool done;
 
-	*result = (struct native_result){ .threads = crew.count };
-	if (crew.count > plan->cpus)
+	*result = (struct native_result){ .threads = count };
+	if (count > plan->cpus)
 		return error_set(
 			error,
 			"%u threads, and %u CPUs to run them on: fewer threads, or another "
 			"host",
-			crew.count, plan->cpus);
+			count, plan->cpus);
 	crew.clock = host_clock_new(true);
-	done = prepare(&crew, build, error) && repeat_all(&crew, plan, result, error);
-	free(crew.sources);
+	done = prepare(&crew, base, error) && repeat_all(&crew, plan, result, error);
 	free(crew.ticks);
 	free(crew.threads);
+	return done;
+}
+
+bool native_run(struct build *build, const struct native_plan *plan, struct native_result *result,
+		struct error *error)
+{
+	uint32_t count = native_source_count(build);
+	struct native_source *sources = calloc(count, sizeof(*sources));
+	unsigned char *base = native_realize(build, error);
+	bool done = sources && base;
+
+	if (!sources)
+		error_set(error, "out of memory");
+	for (uint32_t k = 0; done && k < count; k++)
+		done = native_source(build, k, &sources[k], error);
+	done = done && native_run_bodies(sources, count, base, plan, result, error);
+	free(sources);
 	return done;
 }

@@ -35,6 +35,13 @@ struct native_result {
 bool native_run(struct build *build, const struct native_plan *plan, struct native_result *result,
 		struct error *error);
 
+/* The same for code that is in no build: so many threads, each with its body, its argument and its
+ * stream. `base` is where address 0 of their places is; NULL: their bodies use no places. */
+struct native_source;
+bool native_run_bodies(const struct native_source *sources, uint32_t count, unsigned char *base,
+		       const struct native_plan *plan, struct native_result *result,
+		       struct error *error);
+
 /* The q-th of n sorted numbers, 0 <= q <= 1, between two where it falls there. */
 double native_quantile(const double *sorted, size_t n, double q);
 

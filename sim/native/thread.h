@@ -39,19 +39,16 @@ struct thread *native_thread_of(const struct native_crew *crew, const void *simu
 
 /* ---- accesses ------------------------------------------------------------------------------- */
 
-#define NATIVE_BY_SIZE(place, ACT) \
-	switch ((place)->size) {   \
-	case 1:                    \
-		ACT(uint8_t)       \
-		break;             \
-	case 2:                    \
-		ACT(uint16_t)      \
-		break;             \
-	case 4:                    \
-		ACT(uint32_t)      \
-		break;             \
-	default:                   \
-		ACT(uint64_t)      \
+/* Nearly all fields have eight bytes. */
+#define NATIVE_BY_SIZE(place, ACT)                     \
+	if (__builtin_expect((place)->size == 8, 1)) { \
+		ACT(uint64_t)                          \
+	} else if ((place)->size == 4) {               \
+		ACT(uint32_t)                          \
+	} else if ((place)->size == 2) {               \
+		ACT(uint16_t)                          \
+	} else {                                       \
+		ACT(uint8_t)                           \
 	}
 
 #define NATIVE_AT(type) ((_Atomic(type) *)(void *)(self->base + place->address))
