@@ -90,6 +90,7 @@ static const struct binding bindings[] = {
 /* What is kept for the verification at the end. */
 struct charge {
 	uint32_t counters, leaves, workers, limit, batch;
+	bool never;                    /* protected parts are left alone */
 	struct page_counter **counter; /* from the uppermost down; the leaves last */
 	struct charge_worker **worker;
 };
@@ -213,6 +214,7 @@ static bool build_charge(struct build *build, const void *from, struct error *er
 	rules->propagate = (enum propagate)settings->propagate;
 	charge->limit = settings->limit;
 	charge->batch = settings->batch;
+	charge->never = settings->propagate == PROPAGATE_NEVER;
 	charge->counter = build_memory(
 		build, (settings->levels + settings->threads) * sizeof(*charge->counter), error);
 	charge->worker = build_memory(build, settings->threads * sizeof(*charge->worker), error);
@@ -266,6 +268,22 @@ static bool verify_children(const struct build *build, const struct charge *char
 		      (int64_t)memory_get(&build->memory, &counter->children_low_usage), low);
 }
 
+/* With one thread nothing is in flight: the protected part of each leaf is that of its usage. */
+static bool verify_protected(const struct build *build, const struct charge *charge,
+			     const struct page_counter *leaf, struct error *error)
+{
+	int64_t usage, bound;
+
+	if (charge->workers > 1 || charge->never || !leaf->min.size)
+		return true;
+	usage = (int64_t)memory_get(&build->memory, &leaf->usage);
+	bound = (int64_t)memory_get(&build->memory, &leaf->min);
+	return expect(error, "min_usage", (int64_t)memory_get(&build->memory, &leaf->min_usage),
+		      usage < bound ? usage : bound) &&
+	       expect(error, "low_usage", (int64_t)memory_get(&build->memory, &leaf->low_usage),
+		      usage < bound ? usage : bound);
+}
+
 /* Every counter holds what was charged below it less what was given back. A charge adds, looks, and
  * takes back what it may not have: so usage at rest is within the limit, and while threads run at most
  * each of them is a charge beyond it. */
@@ -283,7 +301,8 @@ static bool verify(const struct build *build, struct error *error)
 			held += charge->worker[w]->held;
 		all += held;
 		if (!expect(error, "usage of a leaf",
-			    (int64_t)memory_get(&build->memory, &leaf->usage), held))
+			    (int64_t)memory_get(&build->memory, &leaf->usage), held) ||
+		    !verify_protected(build, charge, leaf, error))
 			return false;
 	}
 	for (uint32_t k = 0; k < levels; k++) {

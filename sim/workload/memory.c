@@ -132,6 +132,7 @@ unsigned char *memory_realize(struct memory *memory, struct error *error)
 {
 	size_t size = (memory->next - MEMORY_START + REAL_ALIGN) / REAL_ALIGN * REAL_ALIGN;
 
+	free(memory->real);
 	memory->real = aligned_alloc(REAL_ALIGN, size);
 	if (!memory->real) {
 		error_set(error, "out of memory");

@@ -139,6 +139,23 @@ static void a_limit_holds_but_for_charges_on_their_way_back(void)
 	charge("page_counter-6.1", "on_change", "protect: 5, limit: 9, leaves: own");
 }
 
+/* One thread, so that nothing is in flight: what is protected follows what is in use. */
+static void protected_parts_follow_usage(void)
+{
+	struct real real = real_new();
+	struct native_result result;
+	struct error error = { "" };
+	struct simulation simulation =
+		built("page_counter: page_counter-6.1",
+		      "model: charge, threads: 1, hold: 3, protect: 100, propagate: always");
+
+	CU_ASSERT_TRUE(run(&real, &simulation, 2, &result, &error));
+	CU_ASSERT_TRUE(simulation.model->verify(simulation.build, &error));
+	CU_ASSERT_STRING_EQUAL(error.text, "");
+	simulation_free(&simulation);
+	real_free(&real);
+}
+
 /* The verification can fail. */
 static void a_page_too_many_is_found(void)
 {
@@ -254,6 +271,7 @@ void suite_native(void)
 	CU_ADD_TEST(suite, charges_add_up_in_every_layout);
 	CU_ADD_TEST(suite, protected_parts_of_children_add_up_at_their_parent);
 	CU_ADD_TEST(suite, a_limit_holds_but_for_charges_on_their_way_back);
+	CU_ADD_TEST(suite, protected_parts_follow_usage);
 	CU_ADD_TEST(suite, a_page_too_many_is_found);
 	CU_ADD_TEST(suite, every_program_of_micro_runs);
 	CU_ADD_TEST(suite, a_loop_in_yaml_runs);
