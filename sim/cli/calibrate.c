@@ -123,13 +123,6 @@ static void say_progress(void *context, const char *what)
 		fprintf(stderr, "\r\033[Kmeasuring %s ", what);
 }
 
-static void say_trouble(void *context, const char *what)
-{
-	(void)context;
-	fprintf(stderr, "%shitm calibrate: left out: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
-		what);
-}
-
 /* ---- the files ------------------------------------------------------------------------------ */
 
 static bool is_probe(const char *name)
@@ -307,7 +300,6 @@ static bool calibrate_host(struct command *command, struct error *error)
 	const struct calibrate_options options = { .quick = command->quick,
 						   .use_counter = command->counter,
 						   .progress = say_progress,
-						   .trouble = say_trouble,
 						   .context = command };
 
 	command->host = host_new(error);
@@ -315,6 +307,8 @@ static bool calibrate_host(struct command *command, struct error *error)
 		command->calibration = calibrate(command->host, &options, error);
 	if (!command->quiet && isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
+	for (uint32_t k = 0; command->calibration && k < command->calibration->lacking_count; k++)
+		fprintf(stderr, "hitm calibrate: left out: %s\n", command->calibration->lacking[k]);
 	return command->calibration;
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { WINDOW_NS = 200 * 1000, TRACE_MOST = 1 << 14, LOOKS = 32, LINE = 128 };
+enum { WINDOW_NS = 200 * 1000, TRACE_MOST = 1 << 14, TURNS = 32, FEW = 8, LINE = 128 };
+enum { LOOKS_FEW = 8 * TURNS, LOOKS_MANY = TURNS }; /* operations between looks at the clock */
 static const double whole_part = 0.8;
 
 /* The line that all want, and one that all read: whether to stop. */
@@ -30,6 +31,7 @@ struct contesting {
 	struct contestant *contestants;
 	uint64_t before[BEFORE_KINDS];
 	double values[BOUT_BATCHES_MOST], visits[BOUT_BATCHES_MOST], fair[BOUT_BATCHES_MOST];
+	uint64_t *successes; /* [batch][thread] */
 };
 
 /* ---- a thread's turn ------------------------------------------------------------------------ */
@@ -79,24 +81,33 @@ static inline uint64_t increment(uint64_t *counter, enum bench_contest contest)
 }
 
 /* Until all are told to stop, by the first thread, which looks at the clock now and then. Inlined for
- * each contest, so that nothing but the operation is in the loop. */
+ * each contest, and few threads do several operations before they look whether to stop, so that
+ * hardly anything but the operations takes time. */
 __attribute__((always_inline)) static inline uint64_t contend(struct contesting *contesting,
 							      struct contestant *own, bool first,
 							      enum bench_contest contest)
 {
 	const struct host_clock *clock = contesting->bout.bench->clock;
-	uint64_t *counter = &contesting->lines->counter, done = 0;
+	uint64_t *counter = &contesting->lines->counter, done = 0, nothing = 0;
 	uint64_t window = (uint64_t)(WINDOW_NS / clock->ns_per_tick);
+	bool few = contesting->bout.threads <= FEW;
+	uint32_t turns = few ? TURNS : 1, looks = few ? LOOKS_FEW : LOOKS_MANY;
 
 	while (!__atomic_load_n(&contesting->lines->stop, __ATOMIC_RELAXED)) {
-		uint64_t result = increment(counter, contest);
+		for (uint32_t k = 0; k < turns; k++) {
+			uint64_t result = increment(counter, contest);
 
-		if (contest == CONTESTS_TRACE)
-			own->results[done % TRACE_MOST] = (uint32_t)result;
-		else /* wait for it, as a program that asks for it does */
-			__asm__ volatile("" ::"r"(result));
-		done++;
-		if (first && done % LOOKS == 0 && host_ticks(clock) - own->begin > window)
+			/* An address that is computed anew, as that of a field mostly is: some cores
+			 * keep what was stored at one and the same operand in a register. */
+			__asm__ volatile("" : "+r"(nothing));
+			counter += nothing;
+			if (contest == CONTESTS_TRACE)
+				own->results[done % TRACE_MOST] = (uint32_t)result;
+			else /* wait for it, as a program that asks for it does */
+				__asm__ volatile("" ::"r"(result));
+			done++;
+		}
+		if (first && done % looks == 0 && host_ticks(clock) - own->begin > window)
 			__atomic_store_n(&contesting->lines->stop, 1, __ATOMIC_RELAXED);
 	}
 	return done;
@@ -204,6 +215,7 @@ static bool judge(void *argument, uint32_t batch)
 		rate += (double)own->done / (ns > 0 ? ns : 1);
 		clean &= own->switches == 0 && own->done && ns > whole_part * WINDOW_NS &&
 			 ns < WINDOW_NS / whole_part;
+		contesting->successes[(size_t)batch * threads + k] = own->done;
 		least = own->done < least ? own->done : least;
 		most = own->done > most ? own->done : most;
 	}
@@ -245,13 +257,36 @@ static bool contest_room(struct contesting *contesting, struct error *error)
 		return false;
 	contesting->lines = (struct arena_lines *)(void *)arena->base;
 	contesting->contestants = calloc(threads, sizeof(*contesting->contestants));
-	if (!contesting->contestants)
+	contesting->successes =
+		calloc((size_t)threads * BOUT_BATCHES_MOST, sizeof(*contesting->successes));
+	if (!contesting->contestants || !contesting->successes)
 		return error_set(error, "out of memory");
 	for (uint32_t k = 0; trace && k < threads; k++)
 		contesting->contestants[k].results =
 			(uint32_t *)(void *)(arena->base + sizeof(*contesting->lines) + k * trace);
 	memset(arena->base, 0, arena->size);
 	return true;
+}
+
+/* Over all batches, so that luck evens out; low and high are those of single ones. */
+static struct sample fairness(const struct contesting *contesting)
+{
+	struct sample sample = bout_sample(&contesting->bout, contesting->fair);
+	uint32_t threads = contesting->bout.threads;
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (uint32_t k = 0; k < threads; k++) {
+		uint64_t sum = 0;
+
+		for (uint32_t batch = 0; batch < contesting->bout.batches; batch++)
+			if (contesting->bout.good[batch])
+				sum += contesting->successes[(size_t)batch * threads + k];
+		least = sum < least ? sum : least;
+		most = sum > most ? sum : most;
+	}
+	if (sample.count)
+		sample.median = (double)most / (double)(least ? least : 1);
+	return sample;
 }
 
 bool bench_contest(const struct bench *bench, const uint32_t *order, uint32_t threads,
@@ -274,11 +309,12 @@ bool bench_contest(const struct bench *bench, const uint32_t *order, uint32_t th
 	done = contest_room(contesting, error) && bout_run(&contesting->bout, error);
 	if (done) {
 		result->ns = bout_sample(&contesting->bout, contesting->values);
-		result->fairness = bout_sample(&contesting->bout, contesting->fair);
+		result->fairness = fairness(contesting);
 		result->visit = bout_sample(&contesting->bout, contesting->visits);
 		memcpy(result->before, contesting->before, sizeof(result->before));
 	}
 	free(contesting->contestants);
+	free(contesting->successes);
 	arena_free(&contesting->arena);
 	free(contesting);
 	return done;

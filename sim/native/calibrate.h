@@ -9,7 +9,13 @@
 
 /* How far apart two CPUs are: the nearest level that both are in, of those that the host has. */
 enum calibrate_level { LEVEL_SMT, LEVEL_CLUSTER, LEVEL_DIE, LEVEL_SAME, LEVEL_CROSS };
-enum { LEVELS = LEVEL_CROSS + 1, FIGURE_NAME = 40, METHOD_SIZE = 160, FIGURES_MOST = 512 };
+enum {
+	LEVELS = LEVEL_CROSS + 1,
+	FIGURE_NAME = 40,
+	METHOD_SIZE = 160,
+	FIGURES_MOST = 512,
+	LACKING_MOST = 32
+};
 
 /* One thing measured. */
 struct calibrate_figure {
@@ -34,9 +40,11 @@ struct calibration {
 	struct calibrate_shape shape;
 	struct calibrate_figure figures[FIGURES_MOST];
 	uint32_t count;
-	uint32_t *cores;   /* the first CPU of each of host->cores cores */
-	double *matrix;    /* [cores][cores] hand-offs in ns; NaN where there is none */
-	double *token;     /* likewise: see bout.h */
+	uint32_t *cores; /* the first CPU of each of host->cores cores */
+	double *matrix;  /* [cores][cores] hand-offs in ns; NaN where there is none */
+	double *token;   /* likewise: see bout.h */
+	char lacking[LACKING_MOST][METHOD_SIZE]; /* what was not measured, and why */
+	uint32_t lacking_count;
 	double steadiness; /* the least part of the time for which two CPUs lay as measured */
 	double other_ns;   /* what the hand-off of these two was else; NaN where nothing else */
 	uint64_t before[BEFORE_KINDS]; /* of most threads: see bench.h */
@@ -46,9 +54,8 @@ struct calibration {
 struct calibrate_options {
 	bool quick;       /* a tenth of the time, and less certain */
 	bool use_counter; /* see host_clock_new */
-	/* Hears of each thing before it is measured, and of what could not be; may be NULL. */
+	/* Hears of each thing before it is measured; may be NULL. */
 	void (*progress)(void *context, const char *what);
-	void (*trouble)(void *context, const char *what);
 	void *context;
 };
 
@@ -78,7 +85,7 @@ typedef bool calibrate_is_probe(const char *name);
 bool calibration_write(const struct calibration *calibration, FILE *file, const char *const *unfit,
 		       calibrate_is_probe *is_probe, struct error *error);
 
-/* For how long an owner keeps a line, so that it does that many operations a visit; 0 for one. */
+/* For how long an owner keeps a line that does so many operations a visit, in ns; 0 for one. */
 double calibrate_retain(double operations, double operation_ns);
 
 /* The weight of waiters in the holder's cluster (or socket, where there are no clusters), from who

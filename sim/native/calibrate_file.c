@@ -20,6 +20,7 @@ struct writing {
 	const char *const *unfit;
 	struct setting settings[SETTINGS_MOST];
 	uint32_t count;
+	bool retains; /* transfer.retain is set, from fetch_add of two threads */
 };
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -129,6 +130,24 @@ static void set_cache(struct writing *writing, const char *key, const struct hos
 	set(writing, !told, name, note, "%u", from->ways);
 }
 
+/* A store is a cycle of its own in the model. */
+static void set_forward(struct writing *writing)
+{
+	const struct calibrate_figure *forward = calibration_figure(writing->c, "store_forward", 0),
+				      *clock = calibration_figure(writing->c, "clock", 0);
+	char note[NOTE_SIZE], more[NOTE_SIZE + 40], value[VALUE_SIZE];
+	double cycles;
+
+	if (!forward || !clock) {
+		set(writing, true, "core.store_forward", "not measured", "5 cycles");
+		return;
+	}
+	note_of(forward, note);
+	snprintf(more, sizeof(more), "%s; less a cycle for the store", note);
+	cycles = fmax(forward->value.median * clock->value.median - 1, 1);
+	set(writing, false, "core.store_forward", more, "%s cycles", amount(value, cycles));
+}
+
 static void set_core(struct writing *writing)
 {
 	static const struct host_cache l1 = { 32 << 10, 8 }, l2 = { 1 << 20, 8 };
@@ -145,7 +164,7 @@ static void set_core(struct writing *writing)
 	set_measured(writing, "core.fence", "fence", "33 cycles", "not measured");
 	set(writing, true, "core.store_buffer",
 	    "no user program can tell for sure; that of recent server cores is 56 to 72", "%d", 64);
-	set_measured(writing, "core.store_forward", "store_forward", "5 cycles", "not measured");
+	set_forward(writing);
 	if (overlap)
 		note_of(overlap, note);
 	set(writing, !overlap, "core.loads_in_flight", note, "%.0f", lines);
@@ -251,6 +270,7 @@ static void set_transfers_of(struct writing *writing, const char *kind, const ch
 	}
 }
 
+/* The last of them begins within the time. */
 double calibrate_retain(double operations, double operation_ns)
 {
 	double whole = round(operations);
@@ -258,21 +278,43 @@ double calibrate_retain(double operations, double operation_ns)
 	return whole > 1 ? (whole - 0.5) * operation_ns : 0;
 }
 
+/* The hand-off of the two CPUs that a contest of two threads takes; NULL where there are none. */
+static const struct calibrate_figure *first_hand_off(const struct calibration *c)
+{
+	struct error ignored = { "" };
+	uint32_t count = 0, *order = host_order(c->host, "compact", &count, &ignored);
+	const struct calibrate_figure *figure = NULL;
+	char name[FIGURE_NAME];
+
+	if (order && count > 1) {
+		enum calibrate_level level = calibrate_level(&c->shape, &c->host->cpus[order[0]],
+							     &c->host->cpus[order[1]]);
+
+		snprintf(name, sizeof(name), "hand_off_%s", calibrate_level_names[level]);
+		figure = calibration_figure(c, name, 0);
+	}
+	free(order);
+	return figure;
+}
+
+/* Two cores that are alone with each other: what a hand-off takes, each visit takes. */
 static void set_retain(struct writing *writing)
 {
-	const struct calibrate_figure *add = calibration_figure(writing->c, "locked_add", 0),
-				      *visit = NULL;
-	char note[NOTE_SIZE], value[VALUE_SIZE];
-	double retain;
+	const struct calibrate_figure *hand_off = first_hand_off(writing->c),
+				      *add = calibration_figure(writing->c, "locked_add", 0),
+				      *two = calibration_figure(writing->c, "fetch_add", 2);
+	double operations = hand_off && two ? hand_off->value.median / two->value.median : 1;
+	double retain = add ? calibrate_retain(operations, add->value.median) : 0;
+	char value[VALUE_SIZE], note[NOTE_SIZE];
 
-	for (uint32_t k = 0; k < writing->c->count; k++)
-		if (!strcmp(writing->c->figures[k].name, "visit") && !visit)
-			visit = &writing->c->figures[k];
-	retain = add && visit ? calibrate_retain(visit->value.median, add->value.median) : 0;
-	if (retain > 0 && !is_unfit(writing, "transfer.retain")) {
-		note_of(visit, note);
-		set(writing, false, "transfer.retain", note, "%s ns", amount(value, retain));
-	}
+	if (!(retain > 0) || is_unfit(writing, "transfer.retain"))
+		return;
+	snprintf(note, sizeof(note),
+		 "measured: fetch_add of two threads goes %.1f times into their hand-off: so many "
+		 "operations a visit, to the nearest",
+		 operations);
+	set(writing, false, "transfer.retain", note, "%s ns", amount(value, retain));
+	writing->retains = true;
 }
 
 double calibrate_bias(const struct calibration *calibration)
@@ -385,13 +427,16 @@ static void print_notes(const struct writing *writing, FILE *file, bool assumed)
 }
 
 /* What the file was written from; the rest the model has to predict. */
-static bool is_input(const struct writing *writing, const char *name)
+static bool is_input(const struct writing *writing, const struct calibrate_figure *figure)
 {
+	const char *name = figure->name;
 	static const char *const inputs[] = { "locked_add", "fence",     "load_l1",    "load_l2",
 					      "load_llc",   "load_dram", "load_clean", "load_dirty",
 					      "upgrade",    "hand_off",  NULL };
 	char key[KEY_SIZE];
 
+	if (!strcmp(name, "fetch_add"))
+		return figure->threads == 2 && writing->retains;
 	for (int k = 0; inputs[k]; k++)
 		if (!strncmp(name, inputs[k], strlen(inputs[k]))) {
 			snprintf(key, sizeof(key), "transfer.%s",
@@ -411,7 +456,7 @@ static void print_figure(const struct writing *writing, FILE *file,
 	if (figure->threads)
 		fprintf(file, "threads: %u, ", figure->threads);
 	fprintf(file, "value: %s%s, %ssource: ", amount(value, figure->value.median),
-		ratio ? "" : " ns", is_input(writing, figure->name) ? "input: true, " : "");
+		ratio ? "" : " ns", is_input(writing, figure) ? "input: true, " : "");
 	note_of(figure, note);
 	snprintf(source, sizeof(source), "hitm calibrate; %s", note);
 	print_quoted(file, source);

@@ -5,7 +5,7 @@
 #endif
 
 enum { COMPARE_NS = 10 * 1000 * 1000, READINGS = 200 };
-enum { CHAIN_BATCHES = 40, CHAIN_STEPS = 1000, CHAIN_UNROLLED = 50 };
+enum { CHAIN_BATCHES = 40, CHAIN_BATCH = 100000, CHAIN_STEPS = 1000, CHAIN_UNROLLED = 50 };
 
 /* Is there a counter that user space may read and that runs at one rate? */
 static bool has_counter(void)
@@ -65,10 +65,11 @@ struct host_clock host_clock_new(bool use_counter)
 	return clock;
 }
 
-/* CHAIN_STEPS additions of a register to another: with a constant, some cores do several a cycle. */
-static uint64_t chain(void)
+/* CHAIN_STEPS additions of a register to another: with a constant, some cores do several a cycle.
+ * They go on from `sum`, so that they wait for what was added before. */
+static uint64_t chain(uint64_t sum)
 {
-	uint64_t sum = 0, one = 1;
+	uint64_t one = 1;
 
 	for (int k = 0; k < CHAIN_STEPS / CHAIN_UNROLLED; k++) {
 #define FIVE(x)  x x x x x
@@ -94,8 +95,8 @@ double host_core_clock(const struct host_clock *clock)
 		uint64_t start = host_ticks(clock), steps = 0, ticks;
 		double hz;
 
-		for (int k = 0; k < 100; k++)
-			steps += chain();
+		while (steps < CHAIN_BATCH)
+			steps = chain(steps);
 		ticks = host_ticks(clock) - start;
 		hz = (double)steps / (host_ns(clock, ticks ? ticks : 1) * 1e-9);
 		fastest = hz > fastest ? hz : fastest;
