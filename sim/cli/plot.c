@@ -24,11 +24,13 @@ static const struct picture {
 	const char *name;
 	plot_picture *write;
 	const char *axes; /* template of what lies under the canvas, or NULL */
+	bool of_matrix;   /* else of results */
 } pictures[] = {
-	{ "bars", plot_bars, "plots/bars.gp" },
-	{ "scaling", plot_scaling, "plots/scaling.gp" },
-	{ "heatmap", plot_heatmap, NULL },
-	{ "layouts", plot_layouts, NULL },
+	{ "bars", plot_bars, "plots/bars.gp", false },
+	{ "scaling", plot_scaling, "plots/scaling.gp", false },
+	{ "heatmap", plot_heatmap, NULL, false },
+	{ "layouts", plot_layouts, NULL, false },
+	{ "matrix", plot_matrix, "plots/matrix.gp", true },
 };
 #define PICTURE_COUNT (sizeof(pictures) / sizeof(pictures[0]))
 
@@ -37,12 +39,15 @@ static const char *const formats[] = { "svg", "png" };
 
 static const char help[] =
 	"usage: hitm plot RESULTS.json... [--out DIR] [--only NAME,...] [--quiet]\n"
+	"       hitm plot MATRIX.csv [--out DIR] [--quiet]\n"
 	"\n"
 	"Draws what `hitm run --format json` wrote, each picture as SVG and PNG:\n"
 	"  bars      predicted against published change of each variant, with bands\n"
 	"  scaling   throughput against CPUs, with the bounds N/(Z+S) and 1/S\n"
 	"  heatmap   which field costs which other field how much: base, and the last variant\n"
 	"  layouts   structs, a row a cache line, fields coloured by who writes them\n"
+	"and what `hitm calibrate` wrote:\n"
+	"  matrix    hand-offs of all pairs of cores\n"
 	"\n"
 	"Bars compare up to six results files, say one a machine. The other pictures show\n"
 	"the first file that holds what they draw; a picture without data is left out.\n"
@@ -61,6 +66,8 @@ struct command {
 	const char *out; /* NULL: beside the first file */
 	struct plot_results results[PLOT_MOST_RESULTS];
 	size_t result_count;
+	struct plot_matrix matrix;
+	const char *first_file;
 	char directory[3072]; /* where the pictures go */
 	char work[3200]; /* inside it: same file system, so that a rename puts a picture in place at
 			    once */
@@ -128,8 +135,18 @@ static bool parse_options(struct command *command, int argc, char **argv, bool *
 	return true;
 }
 
+static bool is_matrix(const char *file)
+{
+	size_t length = strlen(file);
+
+	return length > 4 && !strcmp(file + length - 4, ".csv");
+}
+
 static bool read_results(struct command *command, int count, char **files, struct error *error)
 {
+	command->first_file = files[0];
+	if (count == 1 && is_matrix(files[0]))
+		return plot_matrix_read(files[0], &command->matrix, error);
 	if (count > PLOT_MOST_RESULTS)
 		return error_set(error,
 				 "hitm plot: at most %d results files fit in one picture, %d given",
@@ -165,7 +182,7 @@ static bool make_directories(const char *path, struct error *error)
 
 static bool make_work(struct command *command, struct error *error)
 {
-	const char *first = command->results[0].file, *slash = strrchr(first, '/');
+	const char *first = command->first_file, *slash = strrchr(first, '/');
 	int length;
 
 	if (command->out)
@@ -207,7 +224,7 @@ static void remove_work(const struct command *command)
 /* Writes the data of every picture wanted, so that bad input is found before anything is drawn. */
 static bool write_data(struct command *command, struct error *error)
 {
-	struct plot_input input = { command->results, command->result_count };
+	struct plot_input input = { command->results, command->result_count, &command->matrix };
 	bool any = false;
 
 	for (size_t i = 0; i < PICTURE_COUNT; i++) {
@@ -216,16 +233,17 @@ static bool write_data(struct command *command, struct error *error)
 
 		if (!command->wanted[i])
 			continue;
-		if (canvas_open(&canvas, command->work, pictures[i].name, error))
+		if (canvas_open(&canvas, command->work, pictures[i].name, error) &&
+		    pictures[i].of_matrix == (input.count == 0))
 			command->drawn[i] = pictures[i].write(&input, &canvas, &height, error);
 		if (!canvas_close(&canvas, height, error) || error->text[0])
 			return false;
 		if (!command->drawn[i] && command->named)
 			return error_set(error, "%s: nothing to draw in the picture '%s'",
-					 command->results[0].file, pictures[i].name);
+					 command->first_file, pictures[i].name);
 		any |= command->drawn[i];
 	}
-	return any || error_set(error, "%s: nothing to draw", command->results[0].file);
+	return any || error_set(error, "%s: nothing to draw", command->first_file);
 }
 
 /* The absolute path of a template: gnuplot runs in the work directory. */
@@ -376,7 +394,7 @@ static int plot(struct command *command, int argc, char **argv, struct error *er
 
 int cli_plot(int argc, char **argv)
 {
-	struct command command = { .wanted = { true, true, true, true } };
+	struct command command = { .wanted = { true, true, true, true, true } };
 	struct error error = { "" };
 	int status = plot(&command, argc, argv, &error);
 
@@ -385,5 +403,6 @@ int cli_plot(int argc, char **argv)
 	remove_work(&command);
 	for (size_t i = 0; i < command.result_count; i++)
 		plot_results_free(&command.results[i]);
+	plot_matrix_free(&command.matrix);
 	return status;
 }

@@ -4,6 +4,7 @@
 #define CLI_PLOT_PICTURES_H
 
 #include "cli/plot_canvas.h"
+#include "cli/plot_matrix.h"
 #include "cli/plot_results.h"
 
 /* As many as there are colours to tell them apart. */
@@ -11,7 +12,8 @@
 
 struct plot_input {
 	const struct plot_results *results;
-	size_t count; /* 1..PLOT_MOST_RESULTS */
+	size_t count;                     /* 0..PLOT_MOST_RESULTS */
+	const struct plot_matrix *matrix; /* NULL, or of count 0: none */
 };
 
 /* Each writes into an open canvas and sets *height to that of the page. Returns false with *error
@@ -29,5 +31,7 @@ plot_picture plot_scaling;
 plot_picture plot_heatmap;
 /* Structs as rows of cache lines, of the first file that has layouts. */
 plot_picture plot_layouts;
+/* Hand-offs of all pairs of cores, of a matrix. */
+plot_picture plot_matrix;
 
 #endif

@@ -424,6 +424,8 @@ static void print_notes(const struct writing *writing, FILE *file, bool assumed)
 		print_quoted(file, setting->note);
 		fputc('\n', file);
 	}
+	if (!any && !assumed)
+		fputs("\nsources: {}\n", file);
 }
 
 /* What the file was written from; the rest the model has to predict. */

@@ -45,7 +45,7 @@ static void expect_pictures(const struct plot_results *results)
 {
 	static plot_picture *const pictures[] = { plot_bars, plot_scaling, plot_heatmap,
 						  plot_layouts };
-	struct plot_input input = { results, 1 };
+	struct plot_input input = { results, 1, NULL };
 	struct canvas *canvas = canvas_make();
 
 	for (size_t k = 0; k < sizeof(pictures) / sizeof(*pictures); k++) {

@@ -30,6 +30,7 @@
 	X(native)       \
 	X(plot)         \
 	X(host)         \
+	X(calibrate)    \
 	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);

@@ -401,6 +401,88 @@ static void bad_usage_is_refused_and_help_is_not(void)
 	CU_ASSERT_EQUAL(strncmp(file_text("out"), "usage: hitm plot ", 17), 0);
 }
 
+/* ---- the matrix of a calibration ---- */
+
+static void a_matrix_is_drawn_from_its_file(void)
+{
+	if (gnuplot_is_missing())
+		return;
+	file_write("host-matrix.csv", "cpu,0,2,9\n0,,25.5,105\n2,25.5,,\n9,105,,\n");
+	CU_ASSERT_EQUAL(plot("", "host-matrix.csv --out matrix"), 0);
+	CU_ASSERT_STRING_EQUAL(file_text("err"), "");
+	CU_ASSERT_EQUAL(strncmp(file_text("matrix/matrix.svg"), "<?xml", 5), 0);
+	CU_ASSERT_EQUAL(memcmp(file_text("matrix/matrix.png"), "\x89PNG", 4), 0);
+	CU_ASSERT_FALSE(file_exists("matrix/bars.svg"));
+}
+
+static void each_cell_of_a_matrix_is_kept(void)
+{
+	file_write("m.csv", "cpu,0,2,9\n0,,25.5,105\n2,25.5,,\n9,105,,\n");
+	CU_ASSERT_EQUAL(plot(fake_gnuplot(), "m.csv --out kept"), 0);
+	CU_ASSERT_STRING_EQUAL(file_text("copy/matrix.cells"),
+			       "NaN 25.5 105\n25.5 NaN NaN\n105 NaN NaN\n");
+	CU_ASSERT_EQUAL(assigned("copy/matrix.gp", "lowest"), 25.5);
+	CU_ASSERT_EQUAL(assigned("copy/matrix.gp", "highest"), 105);
+	CU_ASSERT_EQUAL(assigned("copy/matrix.gp", "cells"), 3);
+}
+
+/* Of a machine that few have at home. */
+static void a_matrix_of_many_cores_is_drawn(void)
+{
+	enum { CORES = 128 };
+	static char text[CORES * CORES * 6 + CORES * 10];
+	char *at = text;
+
+	if (gnuplot_is_missing())
+		return;
+	at += sprintf(at, "cpu");
+	for (int k = 0; k < CORES; k++)
+		at += sprintf(at, ",%d", k);
+	for (int row = 0; row < CORES; row++) {
+		at += sprintf(at, "\n%d", row);
+		for (int k = 0; k < CORES; k++)
+			at += k == row ? sprintf(at, ",")
+				       : sprintf(at, ",%d", row / 8 == k / 8 ? 25 : 105);
+	}
+	file_write("many.csv", text);
+	CU_ASSERT_EQUAL(plot("", "many.csv --out many"), 0);
+	CU_ASSERT_STRING_EQUAL(file_text("err"), "");
+	CU_ASSERT_EQUAL(memcmp(file_text("many/matrix.png"), "\x89PNG", 4), 0);
+}
+
+static void a_bad_matrix_is_refused_in_one_line_that_says_where(void)
+{
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{ "", "1:1: expected a line 'cpu,0,1,...'" },
+		{ "core,0\n0,\n", "1:1: expected a line 'cpu,0,1,...'" },
+		{ "cpu,\n", "1:5: expected the numbers of the CPUs after 'cpu,'" },
+		{ "cpu,0,x\n", "1:7: expected the number of a CPU" },
+		{ "cpu,0,1\n0,,25\n", "3:1: expected a line for each CPU" },
+		{ "cpu,0,1\n0,,25\n2,25,\n",
+		  "3:1: expected the CPUs in the order of the first line" },
+		{ "cpu,0,1\n0,\n1,25,\n", "2:3: expected as many fields as the first line has" },
+		{ "cpu,0,1\n0,,25,3\n1,25,\n",
+		  "2:6: expected as many fields as the first line has" },
+		{ "cpu,0,1\n0,,-25\n1,25,\n", "2:4: expected nanoseconds, or nothing" },
+		{ "cpu,0,1\n0,,0\n1,25,\n", "2:4: expected nanoseconds, or nothing" },
+		{ "cpu,0,1\n0,,1.2.3\n1,25,\n", "2:4: expected nanoseconds, or nothing" },
+		{ "cpu,0,1\n0,,25\n1,25,\n9,,\n", "4:1: expected no more lines than CPUs" },
+		{ "cpu,0,1\n0,,\n1,,\n", " no hand-off in it, expected at least one" },
+	};
+	char expected[256];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		file_write("bad.csv", bad[i].text);
+		CU_ASSERT_EQUAL(plot(fake_gnuplot(), "bad.csv --out refused"), 2);
+		snprintf(expected, sizeof(expected), "bad.csv:%s\n", bad[i].message);
+		CU_ASSERT_STRING_EQUAL(file_text("err"), expected);
+		if (strcmp(file_text("err"), expected))
+			printf("\n   got: %s  want: %s", file_text("err"), expected);
+	}
+}
+
 /* ---- what goes wrong ---- */
 
 static void a_missing_gnuplot_is_named_with_its_package(void)
@@ -456,6 +538,10 @@ void suite_plot(void)
 		TEST(a_bad_file_is_refused_in_one_line_that_says_where),
 		TEST(a_missing_file_is_refused_by_name),
 		TEST(bad_usage_is_refused_and_help_is_not),
+		TEST(a_matrix_is_drawn_from_its_file),
+		TEST(each_cell_of_a_matrix_is_kept),
+		TEST(a_matrix_of_many_cores_is_drawn),
+		TEST(a_bad_matrix_is_refused_in_one_line_that_says_where),
 		TEST(a_missing_gnuplot_is_named_with_its_package),
 		TEST(a_gnuplot_that_fails_leaves_the_old_picture),
 	};
