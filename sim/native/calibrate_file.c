@@ -130,22 +130,38 @@ static void set_cache(struct writing *writing, const char *key, const struct hos
 	set(writing, !told, name, note, "%u", from->ways);
 }
 
-/* A store is a cycle of its own in the model. */
-static void set_forward(struct writing *writing)
+/* What the model charges for itself is taken off: cycles, and a figure's. Never less than a cycle. */
+static void set_less(struct writing *writing, const char *key, const char *name, double cycles,
+		     const char *less, const char *why, const char *otherwise)
 {
-	const struct calibrate_figure *forward = calibration_figure(writing->c, "store_forward", 0),
-				      *clock = calibration_figure(writing->c, "clock", 0);
-	char note[NOTE_SIZE], more[NOTE_SIZE + 40], value[VALUE_SIZE];
-	double cycles;
+	const struct calibrate_figure *figure = calibration_figure(writing->c, name, 1),
+				      *clock = calibration_figure(writing->c, "clock", 0),
+				      *part = less ? calibration_figure(writing->c, less, 0) : NULL;
+	char note[NOTE_SIZE], more[NOTE_SIZE + 80], value[VALUE_SIZE];
+	double rest;
 
-	if (!forward || !clock) {
-		set(writing, true, "core.store_forward", "not measured", "5 cycles");
+	if (!figure || !clock || (less && !part)) {
+		if (otherwise)
+			set(writing, true, key, "not measured", "%s", otherwise);
 		return;
 	}
-	note_of(forward, note);
-	snprintf(more, sizeof(more), "%s; less a cycle for the store", note);
-	cycles = fmax(forward->value.median * clock->value.median - 1, 1);
-	set(writing, false, "core.store_forward", more, "%s cycles", amount(value, cycles));
+	note_of(figure, note);
+	snprintf(more, sizeof(more), "%s; less %s, which the model counts apart", note, why);
+	rest = (figure->value.median - (part ? part->value.median : 0)) * clock->value.median;
+	set(writing, false, key, more, "%s cycles", amount(value, fmax(rest - cycles, 1)));
+}
+
+/* Of a load that goes before, hardly anything shows beside the locked operation. */
+static void set_cmpxchg(struct writing *writing)
+{
+	set_less(writing, "core.locked_cmpxchg", "load_cas_loop", 0, "load_l1", "the load before",
+		 NULL);
+}
+
+static void set_forward(struct writing *writing)
+{
+	set_less(writing, "core.store_forward", "plain_add", 2, NULL,
+		 "a cycle for the addition and one for the store", "5 cycles");
 }
 
 static void set_core(struct writing *writing)
@@ -161,6 +177,7 @@ static void set_core(struct writing *writing)
 	set_cache(writing, "core.l2", &writing->c->host->l2, true, &l2);
 	set_measured(writing, "core.l2.latency", "load_l2", "14 cycles", "not measured");
 	set_measured(writing, "core.locked_rmw", "locked_add", "18 cycles", "not measured");
+	set_cmpxchg(writing);
 	set_measured(writing, "core.fence", "fence", "33 cycles", "not measured");
 	set(writing, true, "core.store_buffer",
 	    "no user program can tell for sure; that of recent server cores is 56 to 72", "%d", 64);
@@ -334,6 +351,23 @@ double calibrate_bias(const struct calibration *calibration)
 	return near / far * (calibration->before_threads - group) / (group - 1);
 }
 
+/* A line that was loaded from the core that had stored to it: did that one keep a copy? */
+static void set_migratory(struct writing *writing)
+{
+	const struct calibrate_figure *reload = NULL,
+				      *l1 = calibration_figure(writing->c, "load_l1", 0);
+	char note[NOTE_SIZE], name[FIGURE_NAME];
+
+	for (int level = LEVEL_CLUSTER; level < LEVELS && !reload; level++) {
+		snprintf(name, sizeof(name), "reload_%s", calibrate_level_names[level]);
+		reload = calibration_figure(writing->c, name, 0);
+	}
+	if (!reload || !l1 || reload->value.median < 4 * l1->value.median)
+		return;
+	note_of(reload, note);
+	set(writing, false, "transfer.migratory", note, "true");
+}
+
 static void set_discipline(struct writing *writing)
 {
 	double bias = calibrate_bias(writing->c);
@@ -364,6 +398,7 @@ static void set_transfers(struct writing *writing)
 	set(writing, true, "transfer.home_occupancy", "a few ns; reads of a clean line overlap",
 	    "3 ns");
 	set_retain(writing);
+	set_migratory(writing);
 	set_discipline(writing);
 	set(writing, true, "s_eviction", "clean lines leave without notice", "silent");
 	set(writing, true, "home",
@@ -439,6 +474,8 @@ static bool is_input(const struct writing *writing, const struct calibrate_figur
 
 	if (!strcmp(name, "fetch_add"))
 		return figure->threads == 2 && writing->retains;
+	if (!strcmp(name, "load_cas_loop") || !strcmp(name, "plain_add"))
+		return figure->threads == 1;
 	for (int k = 0; inputs[k]; k++)
 		if (!strncmp(name, inputs[k], strlen(inputs[k]))) {
 			snprintf(key, sizeof(key), "transfer.%s",
