@@ -20,6 +20,7 @@
 struct cursor {
 	const char *file, *at, *end, *line_start;
 	unsigned line;
+	bool more; /* the field last taken had a comma after it */
 };
 
 static bool refuse(const struct cursor *cursor, const char *field, const char *expected,
@@ -47,8 +48,8 @@ static bool take_field(struct cursor *cursor, char *field)
 		field[length] = *cursor->at;
 	}
 	field[length] = '\0';
-	if (!at_line_end(cursor))
-		cursor->at++;
+	cursor->more = !at_line_end(cursor);
+	cursor->at += cursor->more;
 	return true;
 }
 
@@ -78,12 +79,12 @@ static bool read_head(struct cursor *cursor, struct plot_matrix *matrix, struct 
 {
 	char field[FIELD_SIZE];
 
-	if (!take_field(cursor, field) || strcmp(field, "cpu") != 0 || cursor->at[-1] != ',')
+	if (!take_field(cursor, field) || strcmp(field, "cpu") != 0 || !cursor->more)
 		return refuse(cursor, cursor->line_start, "a line 'cpu,0,1,...'", error);
-	while (!at_line_end(cursor)) {
+	for (; cursor->more && !at_line_end(cursor); matrix->count++) {
 		if (matrix->count == PLOT_MATRIX_MOST)
 			return refuse(cursor, cursor->at, "at most 512 CPUs", error);
-		if (!read_cpu(cursor, &matrix->cpus[matrix->count++], error))
+		if (!read_cpu(cursor, &matrix->cpus[matrix->count], error))
 			return false;
 	}
 	return matrix->count ||
@@ -116,16 +117,13 @@ static bool read_row(struct cursor *cursor, struct plot_matrix *matrix, uint32_t
 	if (cpu != matrix->cpus[row])
 		return refuse(cursor, start, "the CPUs in the order of the first line", error);
 	for (uint32_t k = 0; k < matrix->count; k++) {
-		bool comma = cursor->at[-1] == ',';
-
-		if (!comma)
+		if (!cursor->more)
 			return refuse(cursor, cursor->at, "as many fields as the first line has",
 				      error);
 		if (!read_ns(cursor, &matrix->ns[(size_t)row * matrix->count + k], error))
 			return false;
 	}
-	return (at_line_end(cursor) && cursor->at[-1] != ',') ||
-	       (at_line_end(cursor) && isnan(matrix->ns[(size_t)(row + 1) * matrix->count - 1])) ||
+	return !cursor->more ||
 	       refuse(cursor, cursor->at, "as many fields as the first line has", error);
 }
 
@@ -155,7 +153,7 @@ static bool read_rows(struct cursor *cursor, struct plot_matrix *matrix, struct 
 bool plot_matrix_parse(const char *file, const char *text, size_t length,
 		       struct plot_matrix *matrix, struct error *error)
 {
-	struct cursor cursor = { file, text, text + length, text, 1 };
+	struct cursor cursor = { file, text, text + length, text, 1, false };
 
 	*matrix = (struct plot_matrix){ .cpus = calloc(PLOT_MATRIX_MOST, sizeof(*matrix->cpus)) };
 	if (!matrix->cpus)

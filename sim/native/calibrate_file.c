@@ -130,38 +130,39 @@ static void set_cache(struct writing *writing, const char *key, const struct hos
 	set(writing, !told, name, note, "%u", from->ways);
 }
 
-/* What the model charges for itself is taken off: cycles, and a figure's. Never less than a cycle. */
-static void set_less(struct writing *writing, const char *key, const char *name, double cycles,
-		     const char *less, const char *why, const char *otherwise)
-{
-	const struct calibrate_figure *figure = calibration_figure(writing->c, name, 1),
-				      *clock = calibration_figure(writing->c, "clock", 0),
-				      *part = less ? calibration_figure(writing->c, less, 0) : NULL;
-	char note[NOTE_SIZE], more[NOTE_SIZE + 80], value[VALUE_SIZE];
-	double rest;
-
-	if (!figure || !clock || (less && !part)) {
-		if (otherwise)
-			set(writing, true, key, "not measured", "%s", otherwise);
-		return;
-	}
-	note_of(figure, note);
-	snprintf(more, sizeof(more), "%s; less %s, which the model counts apart", note, why);
-	rest = (figure->value.median - (part ? part->value.median : 0)) * clock->value.median;
-	set(writing, false, key, more, "%s cycles", amount(value, fmax(rest - cycles, 1)));
-}
-
-/* Of a load that goes before, hardly anything shows beside the locked operation. */
+/* A loop of loads and compare-exchanges: the model charges the load for itself, and a
+ * compare-exchange no less than another locked operation. */
 static void set_cmpxchg(struct writing *writing)
 {
-	set_less(writing, "core.locked_cmpxchg", "load_cas_loop", 0, "load_l1", "the load before",
-		 NULL);
+	const struct calibrate_figure *loop = calibration_figure(writing->c, "load_cas_loop", 1),
+				      *load = calibration_figure(writing->c, "load_l1", 0),
+				      *add = calibration_figure(writing->c, "locked_add", 0);
+	char note[NOTE_SIZE], more[NOTE_SIZE + 40], value[VALUE_SIZE];
+	double rest = loop && load ? loop->value.median - load->value.median : 0;
+
+	if (!add || rest <= add->value.median)
+		return;
+	note_of(loop, note);
+	snprintf(more, sizeof(more), "%s; less a load that hits the L1", note);
+	set(writing, false, "core.locked_cmpxchg", more, "%s ns", amount(value, rest));
 }
 
+/* A store is a cycle of its own in the model. */
 static void set_forward(struct writing *writing)
 {
-	set_less(writing, "core.store_forward", "plain_add", 2, NULL,
-		 "a cycle for the addition and one for the store", "5 cycles");
+	const struct calibrate_figure *forward = calibration_figure(writing->c, "store_forward", 0),
+				      *clock = calibration_figure(writing->c, "clock", 0);
+	char note[NOTE_SIZE], more[NOTE_SIZE + 40], value[VALUE_SIZE];
+	double cycles;
+
+	if (!forward || !clock) {
+		set(writing, true, "core.store_forward", "not measured", "5 cycles");
+		return;
+	}
+	note_of(forward, note);
+	snprintf(more, sizeof(more), "%s; less a cycle for the store", note);
+	cycles = fmax(forward->value.median * clock->value.median - 1, 1);
+	set(writing, false, "core.store_forward", more, "%s cycles", amount(value, cycles));
 }
 
 static void set_core(struct writing *writing)
@@ -474,8 +475,6 @@ static bool is_input(const struct writing *writing, const struct calibrate_figur
 
 	if (!strcmp(name, "fetch_add"))
 		return figure->threads == 2 && writing->retains;
-	if (!strcmp(name, "load_cas_loop") || !strcmp(name, "plain_add"))
-		return figure->threads == 1;
 	for (int k = 0; inputs[k]; k++)
 		if (!strncmp(name, inputs[k], strlen(inputs[k]))) {
 			snprintf(key, sizeof(key), "transfer.%s",

@@ -464,7 +464,7 @@ static void a_bad_matrix_is_refused_in_one_line_that_says_where(void)
 		  "3:1: expected the CPUs in the order of the first line" },
 		{ "cpu,0,1\n0,\n1,25,\n", "2:3: expected as many fields as the first line has" },
 		{ "cpu,0,1\n0,,25,3\n1,25,\n",
-		  "2:6: expected as many fields as the first line has" },
+		  "2:7: expected as many fields as the first line has" },
 		{ "cpu,0,1\n0,,-25\n1,25,\n", "2:4: expected nanoseconds, or nothing" },
 		{ "cpu,0,1\n0,,0\n1,25,\n", "2:4: expected nanoseconds, or nothing" },
 		{ "cpu,0,1\n0,,1.2.3\n1,25,\n", "2:4: expected nanoseconds, or nothing" },
