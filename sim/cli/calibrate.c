@@ -24,12 +24,12 @@ static const char help[] =
 	"  -m, --matrix FILE  the hand-offs of all pairs of cores as CSV, which `hitm plot` "
 	"draws;\n"
 	"                     default: beside the machine file, as HOSTNAME-matrix.csv\n"
-	"  -q, --quick        in at most ten seconds, and less certain\n"
+	"  -Q, --quick        in at most ten seconds, and less certain\n"
 	"  -c, --clock CLOCK  counter: the CPU's, where it runs at one rate; system: the "
 	"kernel's;\n"
 	"                     default: counter\n"
 	"  -f, --format FORMAT  of what is printed: text, json or csv; default text\n"
-	"  -Q, --quiet        no table, no progress\n"
+	"  -q, --quiet        no table, no progress\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit status: 0 done, 2 bad usage, or this is no place to measure.\n";
@@ -62,14 +62,14 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 'm':
 		command->matrix = optarg;
 		return true;
-	case 'q':
+	case 'Q':
 		command->quick = true;
 		return true;
 	case 'c':
 		return read_clock(command, optarg, error);
 	case 'f':
 		return output_format_read("calibrate", optarg, &command->format, error);
-	case 'Q':
+	case 'q':
 		command->quiet = true;
 		return true;
 	case 'h':
@@ -93,10 +93,10 @@ static bool parse_options(struct command *command, int argc, char **argv, struct
 	static const struct option options[] = {
 		{ "out", required_argument, NULL, 'o' },
 		{ "matrix", required_argument, NULL, 'm' },
-		{ "quick", no_argument, NULL, 'q' },
+		{ "quick", no_argument, NULL, 'Q' },
 		{ "clock", required_argument, NULL, 'c' },
 		{ "format", required_argument, NULL, 'f' },
-		{ "quiet", no_argument, NULL, 'Q' },
+		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};

@@ -4,7 +4,7 @@
 #include "native/chain.h"
 #include "native/crew.h"
 
-enum { OPERATIONS = 2000, WALK_STEPS = 20000, WALK_LINE = 64, CHAINS_MOST = 24 };
+enum { OPERATIONS = 2000, WALK_STEPS = 4000, WALK_LINE = 64, CHAINS_MOST = 24 };
 static const double patience_s = 20;
 
 /* ---- operations ----------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ const char *const calibrate_level_names[LEVELS] = { "smt", "cluster", "die", "sa
 /* As long as a minute, or ten seconds. */
 static const struct effort efforts[] = {
 	{ .batches = 50,
-	  .walks = 25,
+	  .walks = 75,
 	  .rounds = 16,
 	  .tries = 4,
 	  .dram_most = 512 << 20,
@@ -21,7 +21,7 @@ static const struct effort efforts[] = {
 	  .bout_most_s = 3,
 	  .all_s = 55 },
 	{ .batches = 15,
-	  .walks = 9,
+	  .walks = 25,
 	  .rounds = 8,
 	  .tries = 2,
 	  .dram_most = 64 << 20,
@@ -133,9 +133,14 @@ void calibrate_tell(struct calibrating *all, const char *what)
 void calibrate_lacks(struct calibrating *all, const char *what, const char *why)
 {
 	struct calibration *c = all->c;
+	char text[METHOD_SIZE];
 
+	snprintf(text, sizeof(text), "%s: %s", what, why);
+	for (uint32_t k = 0; k < c->lacking_count; k++)
+		if (!strcmp(c->lacking[k], text))
+			return;
 	if (c->lacking_count < LACKING_MOST)
-		snprintf(c->lacking[c->lacking_count++], METHOD_SIZE, "%s: %s", what, why);
+		memcpy(c->lacking[c->lacking_count++], text, sizeof(text));
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
