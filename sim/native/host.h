@@ -130,7 +130,7 @@ struct host_noise {
 };
 
 void host_noise_begin(struct host_noise *noise, const struct host_clock *clock);
-/* Were there any: stolen time, more than 20 switches a second (and more than one), a change of the
+/* Were there any: stolen time, more than 300 switches a second (and more than one), a change of the
  * clock by more than 2 %, more runnable tasks than `idle_cpus` have room for? Then text says so in a
  * few words, for a message. To be called where host_noise_begin was, with no thread left spinning. */
 bool host_noise_end(struct host_noise *noise, const struct host_clock *clock, uint32_t idle_cpus,
