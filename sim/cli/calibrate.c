@@ -163,7 +163,7 @@ static const char *blamed(const struct error *error)
 	for (int k = 0; keys[k]; k++)
 		if (strstr(error->text, keys[k]))
 			return wholes[k];
-	return strstr(error->text, "hand_off: its shortest") ? "transfer.retain" : NULL;
+	return strstr(error->text, "hand_off:") ? "transfer.retain" : NULL;
 }
 
 /* The text of a machine file that can be read; the caller frees it. What the model cannot take as it

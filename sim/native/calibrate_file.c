@@ -231,8 +231,18 @@ static bool lies_at(const struct calibration *c, int level)
 	}
 }
 
+/* What is assumed, but enough for the locked operations that it contains. */
+static const char *assumed_hand_off(const struct writing *writing, double ns, char *text)
+{
+	const struct calibrate_figure *add = calibration_figure(writing->c, "locked_add", 0);
+
+	snprintf(text, VALUE_SIZE, "%.0f ns", fmax(ns, add ? 4 * add->value.median : 0));
+	return text;
+}
+
 static void set_hand_offs(struct writing *writing)
 {
+	char assumed[VALUE_SIZE];
 	bool any = false;
 
 	for (int level = 0; level < LEVELS; level++) {
@@ -255,7 +265,8 @@ static void set_hand_offs(struct writing *writing)
 			    amount(value, figure->value.low));
 		}
 		snprintf(part, sizeof(part), "%s.median", key);
-		set_measured(writing, part, name, level == LEVEL_CROSS ? "120 ns" : "50 ns",
+		set_measured(writing, part, name,
+			     assumed_hand_off(writing, level == LEVEL_CROSS ? 120 : 50, assumed),
 			     "not measured");
 		if (figure && figure->pairs > 1) {
 			snprintf(part, sizeof(part), "%s.max", key);
@@ -265,7 +276,8 @@ static void set_hand_offs(struct writing *writing)
 	}
 	if (!any)
 		set(writing, true, "transfer.hand_off.same_socket.median",
-		    "there is one core only: nothing is handed over", "50 ns");
+		    "there is one core only: nothing is handed over", "%s",
+		    assumed_hand_off(writing, 50, assumed));
 }
 
 static void set_transfers_of(struct writing *writing, const char *kind, const char *figure)

@@ -315,6 +315,20 @@ static void a_file_of_assumptions_can_be_read(void)
 	free(up);
 }
 
+/* As under a sanitizer: an operation takes longer than the hand-off that would be assumed. */
+static void an_assumed_hand_off_has_room_for_its_operation(void)
+{
+	struct made_up *up = make_up(1, 1, 1, 1);
+	char *text;
+
+	add_figure(up, "clock", 0, "GHz", 1, 0);
+	add_figure(up, "locked_add", 0, "ns", 200, 0);
+	text = written(up, NULL);
+	CU_ASSERT_EQUAL(read_back(text).timing.hand_off[DISTANCE_SOCKET].mean, 800);
+	free(text);
+	free(up);
+}
+
 static void odd_caches_are_rounded_to_what_the_model_can_have(void)
 {
 	struct made_up *up = make_up(1, 1, 2, 1);
@@ -591,6 +605,7 @@ void suite_calibrate(void)
 	CU_ADD_TEST(suite, what_was_measured_is_read_back);
 	CU_ADD_TEST(suite, transfers_are_read_back_by_distance);
 	CU_ADD_TEST(suite, a_file_of_assumptions_can_be_read);
+	CU_ADD_TEST(suite, an_assumed_hand_off_has_room_for_its_operation);
 	CU_ADD_TEST(suite, odd_caches_are_rounded_to_what_the_model_can_have);
 	CU_ADD_TEST(suite, an_unfit_key_is_left_out);
 	CU_ADD_TEST(suite, names_and_methods_mean_nothing_to_yaml);
