@@ -1,79 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/micro.h"
 
-#define REPEAT(statement)         \
-	for (;;) {                \
-		BEGIN(operation); \
-		statement;        \
-		END(operation);   \
+/* An operation is sixteen of them, so that counting operations costs little beside them. */
+#define REPEAT(statement)                               \
+	for (;;) {                                      \
+		BEGIN(operation);                       \
+		for (int k = 0; k < MICRO_TIMES; k++) { \
+			statement;                      \
+		}                                       \
+		END(operation);                         \
 	}
 
-static void add_with_cmpxchg(struct thread *self, struct micro_object *object)
-{
-	int64_t seen = LOAD(object, slot), old;
+/* The slot's place is a copy on the stack, which natively stays in registers: what is timed is the
+ * access, not finding out where it goes. */
+struct micro_slot {
+	struct place slot;
+};
 
-	while ((old = CMPXCHG(object, slot, seen, seen + 1)) != seen)
+static void add_with_cmpxchg(struct thread *self, const struct micro_slot *at)
+{
+	int64_t seen = LOAD(at, slot), old;
+
+	while ((old = CMPXCHG(at, slot, seen, seen + 1)) != seen)
 		seen = old;
 }
 
-static uint64_t load_and_add(struct thread *self, struct micro_object *object)
+static uint64_t load_and_add(struct thread *self, const struct micro_slot *at)
 {
-	int64_t seen = LOAD(object, slot);
+	int64_t seen = LOAD(at, slot);
 
-	return (uint64_t)(seen + ADD_RETURN(object, slot, 1));
+	return (uint64_t)(seen + ADD_RETURN(at, slot, 1));
 }
 
-static void store_often(struct thread *self, struct micro_object *object)
+/* The value read is part of the next address: masked to nothing, which the compiler does not know. */
+static uint64_t load_next(struct thread *self, struct place *place, uint64_t none)
 {
-	for (int k = 0; k < MICRO_TIMES; k++)
-		STORE(object, slot, k);
-}
+	uint64_t value = ACCESS_LOAD(place);
 
-static void increment_often(struct thread *self, struct micro_object *object)
-{
-	for (int k = 0; k < MICRO_TIMES; k++)
-		STORE(object, slot, LOAD(object, slot) + 1);
-}
-
-/* The value read is part of the next address. It is far below a line's size divided by the bound,
- * so it is masked to nothing; the compiler does not know. */
-static uint64_t load_often(struct thread *self, struct micro_object *object, uint64_t none)
-{
-	uint64_t value = 0;
-
-	for (int k = 0; k < MICRO_TIMES; k++) {
-		struct place place = object->slot;
-
-		place.address += value & none;
-		value = ACCESS_LOAD(&place);
-	}
+	place->address += value & none;
 	return value;
 }
 
 void micro_repeat(struct thread *self, void *argument)
 {
 	struct micro_worker *worker = argument;
-	struct micro_object *object = worker->object;
+	const struct micro_slot copy = { worker->object->slot }, *at = &copy;
 	uint32_t operation = worker->operation;
-	uint64_t none = 0;
+	struct place place = at->slot;
+	uint64_t none = 0, sum = 0;
 
-	__asm__ volatile("" : "+r"(none));
+	__asm__ volatile("" : "+r"(none), "+r"(sum));
 	switch (worker->program) {
 	case MICRO_ADD:
-		REPEAT(ADD(object, slot, 1))
+		REPEAT(ADD(at, slot, 1))
 	case MICRO_XADD:
-		REPEAT(worker->sum += (uint64_t)ADD_RETURN(object, slot, 1))
+		REPEAT(sum += (uint64_t)ADD_RETURN(at, slot, 1))
 	case MICRO_XCHG:
-		REPEAT(worker->sum += (uint64_t)XCHG(object, slot, 1))
+		REPEAT(sum += (uint64_t)XCHG(at, slot, 1))
 	case MICRO_CMPXCHG:
-		REPEAT(add_with_cmpxchg(self, object))
+		REPEAT(add_with_cmpxchg(self, at))
 	case MICRO_LOAD_ADD:
-		REPEAT(worker->sum += load_and_add(self, object))
+		REPEAT(sum += load_and_add(self, at))
 	case MICRO_STORE:
-		REPEAT(store_often(self, object))
+		REPEAT(STORE(at, slot, k))
 	case MICRO_INCREMENT:
-		REPEAT(increment_often(self, object))
+		REPEAT(STORE(at, slot, LOAD(at, slot) + 1))
 	case MICRO_LOAD:
-		REPEAT(worker->sum += load_often(self, object, none))
+		REPEAT(sum += load_next(self, &place, none))
 	}
 }

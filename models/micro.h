@@ -11,11 +11,12 @@ enum micro_program {
 	MICRO_XCHG,      /* exchange */
 	MICRO_CMPXCHG,   /* load, then compare-exchange until it succeeds */
 	MICRO_LOAD_ADD,  /* load, then lock xadd */
-	MICRO_STORE,     /* sixteen plain stores */
-	MICRO_INCREMENT, /* load, add, plain store, sixteen times */
-	MICRO_LOAD       /* sixteen loads, each waiting for the one before */
+	MICRO_STORE,     /* plain store */
+	MICRO_INCREMENT, /* load, add, plain store */
+	MICRO_LOAD       /* load, which waits for the one before */
 };
 
+/* Of the program, in an operation. */
 enum { MICRO_TIMES = 16 };
 
 struct micro_object {
@@ -26,7 +27,6 @@ struct micro_worker {
 	struct micro_object *object;
 	enum micro_program program;
 	uint32_t operation; /* that it counts as */
-	uint64_t sum;       /* of what was loaded, so that it is used */
 };
 
 /* A thread's body; its argument is a struct micro_worker. Does not return. */

@@ -9,7 +9,7 @@
  *   placement: compact or spread
  *
  * The struct is `micro`, of eight slots; its layout says which of them share a line. An operation is
- * one of the program, or sixteen of store, increment and load; what others do is counted by itself. */
+ * sixteen of the program; what others do is counted by itself. */
 #include "models/micro.h"
 #include "workload/workload.h"
 #include <stdio.h>
