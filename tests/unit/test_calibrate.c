@@ -569,6 +569,18 @@ static void one_cpu_and_the_kernels_clock_will_do(void)
 	CU_ASSERT_EQUAL(hitm_run("", "probe --quiet one.yaml"), 0);
 }
 
+/* hwloc is told of two sockets that are not here, or is not let look. */
+static void what_hwloc_says_need_not_be_so(void)
+{
+	static const char *const variables[] = { "HWLOC_SYNTHETIC='pack:2 core:2 pu:1'",
+						 "HWLOC_COMPONENTS=no_os,stop" };
+
+	for (size_t k = 0; k < sizeof(variables) / sizeof(*variables); k++) {
+		CU_ASSERT_EQUAL(hitm_run(variables[k], "calibrate -Q -q --out odd.yaml"), 0);
+		CU_ASSERT_EQUAL(hitm_run("", "probe --quiet odd.yaml"), 0);
+	}
+}
+
 static void bad_usage_is_refused(void)
 {
 	static const char *const bad[] = { "--clock sun", "--colour", "--out", "host.yaml",
@@ -619,6 +631,7 @@ void suite_calibrate(void)
 	CU_ADD_TEST(suite, who_waits_in_vain_gives_up);
 	CU_ADD_TEST(suite, the_command_writes_what_probe_reads);
 	CU_ADD_TEST(suite, one_cpu_and_the_kernels_clock_will_do);
+	CU_ADD_TEST(suite, what_hwloc_says_need_not_be_so);
 	CU_ADD_TEST(suite, bad_usage_is_refused);
 	CU_ADD_TEST(suite, a_file_that_cannot_be_written_is_said_so);
 }
