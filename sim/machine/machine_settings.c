@@ -327,6 +327,10 @@ static bool core_is_sound(const struct node *root, const struct settings *settin
 	    duration_cycles(core->l2.latency, settings->clock))
 		return node_error(node_at(root, "core.l2.latency"), error,
 				  "shorter than the L1's, expected at least that");
+	if (duration_cycles(core->locked_cmpxchg, settings->clock) <
+	    duration_cycles(core->locked_rmw, settings->clock))
+		return node_error(node_at(root, "core.locked_cmpxchg"), error,
+				  "shorter than locked_rmw, expected at least that");
 	return takes_time(root, "core.locked_rmw", core->locked_rmw, settings->clock, error) &&
 	       takes_time(root, "core.locked_cmpxchg", core->locked_cmpxchg, settings->clock,
 			  error) &&

@@ -386,8 +386,9 @@ static void an_unknown_command_is_told(void)
 
 static void every_command_has_help(void)
 {
-	static const char *const commands[] = { "-h",      "run -h",  "probe -h",
-						"plot -h", "list -h", "layout -h" };
+	static const char *const commands[] = { "-h",        "run -h",       "probe -h",
+						"plot -h",   "list -h",      "layout -h",
+						"native -h", "calibrate -h", "check -h" };
 
 	for (size_t k = 0; k < sizeof(commands) / sizeof(*commands); k++) {
 		CU_ASSERT_EQUAL(hitm(commands[k]), 0);
@@ -454,9 +455,9 @@ static void lists_are_in_order_of_name_and_aligned(void)
 
 	CU_ASSERT_EQUAL(hitm("list models"), 0);
 	second = text_read(path_of("out"));
-	CU_ASSERT(!strncmp(second, "loop              groups", 24));
+	CU_ASSERT(!strncmp(second, "charge            threads", 25));
 	second = strchr(second, '\n');
-	CU_ASSERT(second && !strncmp(second + 1, "netperf_sendfile  pairs", 23));
+	CU_ASSERT(second && !strncmp(second + 1, "loop              groups", 24));
 }
 
 static void everything_is_listed_by_kind(void)
@@ -468,7 +469,7 @@ static void everything_is_listed_by_kind(void)
 	CU_ASSERT(strstr(all, "machines:\n  altra-q80-1s ") != NULL);
 	CU_ASSERT(strstr(all, "\nlayouts:\n") != NULL);
 	CU_ASSERT(strstr(all, "  struct page_counter\n") != NULL);
-	CU_ASSERT(strstr(all, "\nexperiments:\n  false-sharing ") != NULL);
+	CU_ASSERT(strstr(all, "\nexperiments:\n  charge  ") != NULL);
 }
 
 static void an_unknown_kind_names_the_nearest(void)

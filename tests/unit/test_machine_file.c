@@ -403,6 +403,12 @@ static void an_l1_larger_than_the_l2_is_refused(void)
 		       "f:6:14: more than the L2, expected at most its size");
 }
 
+static void a_compare_exchange_shorter_than_an_addition_is_refused(void)
+{
+	expect_refused("  fence: 33", "  locked_cmpxchg: 19 cycles\n  fence: 33",
+		       "f:9:19: shorter than locked_rmw, expected at least that");
+}
+
 static void a_cache_without_ways_is_refused(void)
 {
 	expect_refused("ways: 8", "ways: 0", "f:6:28: 0 is out of range, expected 1 to 128");
@@ -683,6 +689,7 @@ void suite_machine_file(void)
 	CU_ADD_TEST(suite, more_cores_than_the_limit_are_refused);
 	CU_ADD_TEST(suite, a_line_of_another_size_is_refused);
 	CU_ADD_TEST(suite, an_l1_larger_than_the_l2_is_refused);
+	CU_ADD_TEST(suite, a_compare_exchange_shorter_than_an_addition_is_refused);
 	CU_ADD_TEST(suite, a_cache_without_ways_is_refused);
 	CU_ADD_TEST(suite, a_cache_of_no_whole_number_of_sets_is_refused);
 	CU_ADD_TEST(suite, the_sets_of_a_private_cache_are_a_power_of_two);
