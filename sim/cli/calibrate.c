@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/calibrate.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "machine/machine_file.h"
 #include "native/calibrate.h"
@@ -75,16 +76,8 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 'h':
 		command->only_help = true;
 		return true;
-	case ':':
-		return error_set(error,
-				 "hitm calibrate: %s takes a value; hitm calibrate -h shows "
-				 "how",
-				 argv[optind - 1]);
 	default:
-		return error_set(error,
-				 "hitm calibrate: unknown option %s; hitm calibrate -h "
-				 "shows those it has",
-				 argv[optind - 1]);
+		return option_refused("calibrate", option, argv, error);
 	}
 }
 

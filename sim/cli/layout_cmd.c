@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/layout_cmd.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "config/schema.h"
@@ -420,13 +421,8 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 'h':
 		command->only_help = true;
 		return true;
-	case ':':
-		return error_set(error, "hitm layout: %s takes a value; hitm layout -h shows how",
-				 argv[optind - 1]);
 	default:
-		return error_set(
-			error, "hitm layout: unknown option %s; hitm layout -h shows those it has",
-			argv[optind - 1]);
+		return option_refused("layout", option, argv, error);
 	}
 }
 

@@ -91,14 +91,6 @@ static const struct kind {
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-static int is_yaml(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-
-	return entry->d_name[0] != '.' && length > 5 &&
-	       !strcmp(entry->d_name + length - 5, ".yaml");
-}
-
 static bool list_file(const struct kind *kind, const char *directory, const char *file,
 		      struct entries *entries, struct error *error)
 {
@@ -129,14 +121,12 @@ static bool list_file(const struct kind *kind, const char *directory, const char
 /* Files that cannot be read are told of and left out. */
 static bool list_files(const struct kind *kind, struct entries *entries, struct error *error)
 {
-	char relative[64], directory[PATH_SIZE];
+	char directory[PATH_SIZE];
 	struct dirent **files;
 	int count;
 	bool sound = true;
 
-	snprintf(relative, sizeof(relative), "configs/%s", kind->name);
-	data_path(directory, sizeof(directory), relative);
-	count = scandir(directory, &files, is_yaml, NULL);
+	count = config_files(kind->name, directory, sizeof(directory), &files);
 	if (count < 0)
 		return error_set(error, "%s: %m", directory);
 	for (int k = 0; k < count; k++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/native.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "cli/sets.h"
@@ -7,7 +8,6 @@
 #include "native/native.h"
 #include "workload/experiment.h"
 #include "workload/variant.h"
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,20 +82,6 @@ struct command {
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static bool read_number(const char *what, const char *text, uint64_t least, uint64_t most,
-			uint64_t *number, struct error *error)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return (*text >= '0' && *text <= '9' && !*end && !errno && *number >= least &&
-		*number <= most) ||
-	       error_set(error,
-			 "hitm native: --%s '%.40s', expected a whole number from %llu to %llu",
-			 what, text, (unsigned long long)least, (unsigned long long)most);
-}
-
 static bool read_option(struct command *command, int option, char **argv, struct error *error)
 {
 	switch (option) {
@@ -108,11 +94,14 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 's':
 		return sets_add(&command->sets, "native", optarg, error);
 	case 'r':
-		return read_number("repeat", optarg, 1, REPEATS_MAX, &command->repeats, error);
+		return option_number("native", "repeat", optarg, 1, REPEATS_MAX, &command->repeats,
+				     error);
 	case 'd':
-		return read_number("duration", optarg, 1, DURATION_MAX, &command->duration, error);
+		return option_number("native", "duration", optarg, 1, DURATION_MAX,
+				     &command->duration, error);
 	case 'S':
-		return read_number("seed", optarg, 0, UINT64_MAX, &command->seed, error);
+		return option_number("native", "seed", optarg, 0, UINT64_MAX, &command->seed,
+				     error);
 	case 'f':
 		return output_format_read("native", optarg, &command->format, error);
 	case 'q':
@@ -121,13 +110,8 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 'h':
 		command->only_help = true;
 		return true;
-	case ':':
-		return error_set(error, "hitm native: %s takes a value; hitm native -h shows how",
-				 argv[optind - 1]);
 	default:
-		return error_set(
-			error, "hitm native: unknown option %s; hitm native -h shows those it has",
-			argv[optind - 1]);
+		return option_refused("native", option, argv, error);
 	}
 }
 

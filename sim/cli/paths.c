@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/paths.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,4 +50,20 @@ const char *named_path(char *buffer, size_t size, const char *kind, const char *
 	}
 	snprintf(relative, sizeof(relative), "configs/%s/%s.yaml", kind, name);
 	return data_path(buffer, size, relative);
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && length > 5 &&
+	       !strcmp(entry->d_name + length - 5, ".yaml");
+}
+
+int config_files(const char *kind, char *directory, size_t size, struct dirent ***files)
+{
+	char relative[PATH_SIZE];
+
+	snprintf(relative, sizeof(relative), "configs/%s", kind);
+	return scandir(data_path(directory, size, relative), files, is_yaml, alphasort);
 }

@@ -16,4 +16,9 @@ const char *data_path(char *buffer, size_t size, const char *relative);
  * Returns buffer. */
 const char *named_path(char *buffer, size_t size, const char *kind, const char *name);
 
+/* The .yaml files of configs/KIND by name, in order; *directory is where they are. The caller frees
+ * each and the array. Their number; below 0, with errno, where the directory cannot be read. */
+struct dirent;
+int config_files(const char *kind, char *directory, size_t size, struct dirent ***files);
+
 #endif

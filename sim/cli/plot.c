@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
 #include "cli/plot.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "cli/plot_pictures.h"
@@ -120,15 +121,8 @@ static bool parse_options(struct command *command, int argc, char **argv, bool *
 			command->quiet = true;
 		else if (option == 'h')
 			*only_help = true;
-		else if (option == ':')
-			return error_set(error,
-					 "hitm plot: %s takes a value; hitm plot -h shows how",
-					 argv[optind - 1]);
-		else if (option == '?')
-			return error_set(
-				error,
-				"hitm plot: unknown option %s; hitm plot -h shows those it has",
-				argv[optind - 1]);
+		else if (option == ':' || option == '?')
+			return option_refused("plot", option, argv, error);
 	}
 	if (!*only_help && optind == argc)
 		return error_set(error, "hitm plot: no results file given; hitm plot -h shows how");

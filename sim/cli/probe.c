@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/probe.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "cli/probe_print.h"
 #include <dirent.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,18 +53,6 @@ struct command {
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static bool read_number(const char *what, const char *text, uint64_t most, uint64_t *number,
-			struct error *error)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return (*text >= '0' && *text <= '9' && !*end && !errno && *number <= most) ||
-	       error_set(error, "hitm probe: '%.40s' is no %s, expected a whole number", text,
-			 what);
-}
-
 static bool read_option(struct command *command, int option, char **argv, struct error *error)
 {
 	switch (option) {
@@ -72,9 +60,9 @@ static bool read_option(struct command *command, int option, char **argv, struct
 		return strchr(optarg, '=') ||
 		       error_set(error, "hitm probe: '%.60s', expected --set PATH=VALUE", optarg);
 	case 'S':
-		return read_number("seed", optarg, UINT64_MAX, &command->seed, error);
+		return option_number("probe", "seed", optarg, 0, UINT64_MAX, &command->seed, error);
 	case 'j':
-		return read_number("number of jobs", optarg, JOBS_MAX, &command->jobs, error);
+		return option_number("probe", "jobs", optarg, 0, JOBS_MAX, &command->jobs, error);
 	case 'f':
 		return output_format_read("hitm probe", optarg, &command->format, error);
 	case 'a':
@@ -86,13 +74,8 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 'h':
 		command->only_help = true;
 		return true;
-	case ':':
-		return error_set(error, "hitm probe: %s takes a value; hitm probe -h shows how",
-				 argv[optind - 1]);
 	default:
-		return error_set(error,
-				 "hitm probe: unknown option %s; hitm probe -h shows those it has",
-				 argv[optind - 1]);
+		return option_refused("probe", option, argv, error);
 	}
 }
 
@@ -170,20 +153,11 @@ static bool add_table(struct command *command, const char *path, int argc, char 
 	       probe_table_list(table, command->all || command->quiet, error);
 }
 
-static int is_yaml(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-
-	return entry->d_name[0] != '.' && length > 5 &&
-	       !strcmp(entry->d_name + length - 5, ".yaml");
-}
-
 static bool add_all(struct command *command, int argc, char **argv, struct error *error)
 {
 	char directory[PATH_SIZE], path[PATH_SIZE + NAME_SIZE];
 	struct dirent **files;
-	int count = scandir(data_path(directory, sizeof(directory), "configs/machines"), &files,
-			    is_yaml, alphasort);
+	int count = config_files("machines", directory, sizeof(directory), &files);
 	bool done = count >= 0 || error_set(error, "%s: %m", directory);
 
 	for (int k = 0; k < count; k++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/run.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "cli/sets.h"
@@ -8,7 +9,6 @@
 #include "measure/report.h"
 #include "workload/experiment.h"
 #include "workload/variant.h"
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,18 +81,6 @@ static bool read_ideal(struct command *command, const char *what, struct error *
 	return true;
 }
 
-static bool read_number(const char *option, const char *text, uint64_t most, uint64_t *value,
-			struct error *error)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return (*text >= '0' && *text <= '9' && !*end && !errno && *value <= most) ||
-	       error_set(error, "hitm run: --%s '%.40s', expected a whole number up to %llu",
-			 option, text, (unsigned long long)most);
-}
-
 static bool read_option(struct command *command, int option, char **argv, struct error *error)
 {
 	struct run_options *run = &command->options.run;
@@ -105,9 +93,9 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 's':
 		return sets_add(&command->sets, "run", optarg, error);
 	case 'S':
-		return read_number("seed", optarg, UINT64_MAX, &run->seed, error);
+		return option_number("run", "seed", optarg, 0, UINT64_MAX, &run->seed, error);
 	case 'j':
-		if (!read_number("jobs", optarg, JOBS_MAX, &jobs, error))
+		if (!option_number("run", "jobs", optarg, 0, JOBS_MAX, &jobs, error))
 			return false;
 		command->options.jobs = jobs ? (int)jobs : 1;
 		return true;
@@ -145,13 +133,8 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case OPTION_ABLATIONS:
 		command->ablations = true;
 		return true;
-	case ':':
-		return error_set(error, "hitm run: %s takes a value; hitm run -h shows how",
-				 argv[optind - 1]);
 	default:
-		return error_set(error,
-				 "hitm run: unknown option %s; hitm run -h shows those it has",
-				 argv[optind - 1]);
+		return option_refused("run", option, argv, error);
 	}
 }
 

@@ -446,7 +446,7 @@ static void a_machine_beside_all_is_refused(void)
 {
 	expect_mistake("probe --all skx-2s-18c", "hitm probe: ", "beside --all");
 	expect_mistake("probe", "hitm probe: ", "one machine");
-	expect_mistake("probe --jobs x skx-2s-18c", "hitm probe: ", "'x' is no number of jobs");
+	expect_mistake("probe --jobs x skx-2s-18c", "hitm probe: ", "--jobs 'x'");
 }
 
 static void lists_are_in_order_of_name_and_aligned(void)
