@@ -40,7 +40,9 @@ static bool core_new(struct coherence *coherence, uint32_t number)
 	core->l1_tag = calloc(l1, sizeof(*core->l1_tag));
 	core->l1 = calloc(l1, sizeof(*core->l1));
 	core->l2 = calloc(l2, sizeof(*core->l2));
-	return core->l1_tag && core->l1 && core->l2;
+	if (config->migratory)
+		core->wrote = calloc(WROTE_LINES, sizeof(*core->wrote));
+	return core->l1_tag && core->l1 && core->l2 && (core->wrote || !config->migratory);
 }
 
 struct coherence *coherence_new(const struct coherence_config *config, struct fabric *fabric,
@@ -98,6 +100,7 @@ void coherence_free(struct coherence *coherence)
 		free(coherence->cores[k].l1_tag);
 		free(coherence->cores[k].l1);
 		free(coherence->cores[k].l2);
+		free(coherence->cores[k].wrote);
 	}
 	for (struct chunk *chunk = coherence->chunks, *next; chunk; chunk = next) {
 		next = chunk->next;

@@ -172,9 +172,8 @@ struct core {
 	uint64_t *l1_tag;              /* [set * ways + k], the most recent first */
 	struct copy **l1, **l2;
 	struct copy *transit; /* copies in no set */
-	uint64_t
-		wrote[WROTE_LINES]; /* lines, by their addresses' low bits, that it had written when
-					it last lost them; with config.migratory */
+	uint64_t *wrote;      /* [WROTE_LINES] with config.migratory, else NULL: lines, by their
+			    addresses' low bits, that it had written when it last lost them */
 	struct core_counts {
 		uint64_t evictions, dram[2];
 	} counts;
