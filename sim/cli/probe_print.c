@@ -176,7 +176,7 @@ struct tally {
 
 static bool is_met(const struct probe_row *row)
 {
-	return fabs(probe_row_error(row)) <= probe_tolerance[probe_class(row->probe)];
+	return fabs(probe_row_error(row)) <= probe_tolerance[probe_row_class(row)];
 }
 
 static struct tally count_up(const struct probe_table *tables, size_t count, enum probe_class class,
@@ -188,7 +188,7 @@ static struct tally count_up(const struct probe_table *tables, size_t count, enu
 		for (size_t k = 0; k < tables[m].count; k++) {
 			const struct probe_row *row = &tables[m].rows[k];
 
-			if (probe_class(row->probe) != class || row->figure.input != input)
+			if (probe_row_class(row) != class || row->figure.input != input)
 				continue;
 			tally.all++;
 			tally.met += is_met(row);
@@ -196,8 +196,9 @@ static struct tally count_up(const struct probe_table *tables, size_t count, enu
 	return tally;
 }
 
-static const char *const class_names[PROBE_CLASSES] = { "single transactions", "contended atomics",
-							"plain increments", "shares of threads" };
+static const char *const class_names[PROBE_CLASSES] = { "single transactions", "tenths of pairs",
+							"contended atomics", "plain increments",
+							"shares of threads" };
 
 static void print_tally(const struct probe_table *tables, size_t count, enum probe_class class)
 {

@@ -4,19 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double probe_tolerance[PROBE_CLASSES] = {
-	[CLASS_SINGLE] = 10, [CLASS_CONTENDED] = 25, [CLASS_PLAIN] = 25, [CLASS_SHARES] = 25
-};
+const double probe_tolerance[PROBE_CLASSES] = { [CLASS_SINGLE] = 10,
+						[CLASS_SPREAD] = 10,
+						[CLASS_CONTENDED] = 25,
+						[CLASS_PLAIN] = 25,
+						[CLASS_SHARES] = 25 };
 
 /* A load before the compare-exchange makes a pair of threads compete, as many do. */
-enum probe_class probe_class(const struct probe *probe)
+enum probe_class probe_row_class(const struct probe_row *row)
 {
+	const struct probe *probe = row->probe;
+
 	if (!strcmp(probe->unit, "ratio"))
 		return CLASS_SHARES;
 	if (!strcmp(probe->name, "plain_add"))
 		return CLASS_PLAIN;
-	return probe->scales || !strncmp(probe->name, "load_cas", 8) ? CLASS_CONTENDED
-								     : CLASS_SINGLE;
+	if (probe->scales || !strncmp(probe->name, "load_cas", 8))
+		return CLASS_CONTENDED;
+	return row->published && (row->figure.at == AT_P10 || row->figure.at == AT_P90)
+		       ? CLASS_SPREAD
+		       : CLASS_SINGLE;
 }
 
 double probe_row_error(const struct probe_row *row)

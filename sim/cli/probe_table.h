@@ -26,10 +26,18 @@ struct probe_table {
 	size_t count, room;
 };
 
-/* What a figure is: a latency of one transaction, atomic operations of several threads on one line,
- * increments without atomicity, or how even the threads' shares are. */
-enum probe_class { CLASS_SINGLE, CLASS_CONTENDED, CLASS_PLAIN, CLASS_SHARES, PROBE_CLASSES };
-enum probe_class probe_class(const struct probe *probe);
+/* What a figure is: a latency of one transaction, how far apart the pairs of cores are that have it
+ * (a tenth or nine tenths of a matrix whose ends and median are inputs), atomic operations of several
+ * threads on one line, increments without atomicity, or how even the threads' shares are. */
+enum probe_class {
+	CLASS_SINGLE,
+	CLASS_SPREAD,
+	CLASS_CONTENDED,
+	CLASS_PLAIN,
+	CLASS_SHARES,
+	PROBE_CLASSES
+};
+enum probe_class probe_row_class(const struct probe_row *row);
 
 /* How far a figure of a class may be off to count as met, in per cent. */
 extern const double probe_tolerance[PROBE_CLASSES];

@@ -412,24 +412,27 @@ static json_t *probe_all(const char *options)
 	return json;
 }
 
-/* What the shelf has to pass: published latencies of single transactions within a tenth, nine
- * times of ten; and whatever a file was written from is kept. */
+/* Published latencies of single transactions, and how far pairs lie apart, within a tenth, nine times
+ * of ten; contended atomics within a quarter, eight times of ten (all but 24 of 160 when this was
+ * written). And whatever a file was written from is kept. */
 static void the_shelf_predicts_nine_of_ten_single_transactions(void)
 {
 	json_t *json = probe_all(""), *totals = json_object_get(json, "totals"), *total;
+	json_int_t all[5] = { 0 }, met[5] = { 0 };
 	size_t k;
 
 	CU_ASSERT(json_array_size(json_object_get(json, "machines")) >= 15);
+	CU_ASSERT_EQUAL_FATAL(json_array_size(totals), 5);
 	json_array_foreach(totals, k, total)
 	{
-		json_int_t all = json_integer_value(json_object_get(total, "predictions"));
-		json_int_t met = json_integer_value(json_object_get(total, "predictions_met"));
-
+		all[k] = json_integer_value(json_object_get(total, "predictions"));
+		met[k] = json_integer_value(json_object_get(total, "predictions_met"));
 		CU_ASSERT_EQUAL(json_integer_value(json_object_get(total, "inputs")),
 				json_integer_value(json_object_get(total, "inputs_met")));
-		if (k == 0)
-			CU_ASSERT(all > 100 && 10 * met >= 9 * all);
 	}
+	CU_ASSERT(all[0] >= 40 && all[1] >= 70 && all[2] >= 160);
+	CU_ASSERT(10 * (met[0] + met[1]) >= 9 * (all[0] + all[1]));
+	CU_ASSERT(10 * met[2] >= 8 * all[2]);
 	json_decref(json);
 }
 
