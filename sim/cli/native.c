@@ -74,8 +74,10 @@ struct command {
 	struct host *host;
 	uint32_t *order, order_count;
 	struct experiment experiment;
-	struct setting setting;
-	bool modelled; /* the setting's machine is a model of this host */
+	struct setting setting; /* the machine: a model of this host, or else one to build on */
+	struct document
+		*scaffold; /* a machine to build on that may have more CPUs than this host */
+	bool modelled;     /* the setting's machine is a model of this host */
 	struct row *rows;
 	char layouts[PATH_SIZE], model[PATH_SIZE];
 };
@@ -149,8 +151,21 @@ static bool read_command(struct command *command, int argc, char **argv, struct 
 
 /* ---- what to run ---------------------------------------------------------------------------- */
 
-/* The model of this host: the file named, or the one that calibration writes; else, as something
- * for the workload to be built on, the experiment's first machine. */
+/* What the workload is built on before real threads take it over: the experiment's first machine,
+ * so that a variant with more threads than this host has CPUs is known as such. */
+static bool load_scaffold(struct command *command, const struct node *machines, struct error *error)
+{
+	char path[PATH_SIZE];
+
+	if (!machines || machines->kind != NODE_LIST || !machines->first ||
+	    machines->first->kind != NODE_SCALAR)
+		return true;
+	named_path(path, sizeof(path), "machines", machines->first->text);
+	command->scaffold = document_load(path, error);
+	return command->scaffold;
+}
+
+/* The model of this host: the file named, or the one that calibration writes; else the scaffold. */
 static bool load_machine(struct command *command, const struct node *machines, struct error *error)
 {
 	char name[HOST_NAME_SIZE + 8];
@@ -163,9 +178,14 @@ static bool load_machine(struct command *command, const struct node *machines, s
 		snprintf(command->model, PATH_SIZE, "%s", name);
 	else
 		named_path(command->model, PATH_SIZE, "machines", command->host->name);
-	if (!command->machine_name && access(command->model, F_OK)) {
+	if (command->machine_name && access(command->model, F_OK))
+		return error_set(error,
+				 "hitm native: no machine '%.100s'; `hitm list machines` shows "
+				 "those there are",
+				 command->machine_name);
+	if (access(command->model, F_OK)) {
 		command->modelled = false;
-		if (!machines || !machines->first)
+		if (!command->scaffold)
 			return error_set(error,
 					 "hitm native: the experiment names no machine, and "
 					 "there is no model of this host: --machine names one");
@@ -196,7 +216,8 @@ static bool load(struct command *command, struct error *error)
 	if (!command->setting.experiment)
 		return false;
 	root = document_root(command->setting.experiment);
-	if (!load_machine(command, node_get(root, "machines"), error) ||
+	if (!load_scaffold(command, node_get(root, "machines"), error) ||
+	    !load_machine(command, node_get(root, "machines"), error) ||
 	    !sets_apply(&command->sets, &command->setting, error))
 		return false;
 	/* The experiment takes a document over; the settings keep theirs. */
@@ -221,7 +242,10 @@ static bool run_native(const struct command *command, const struct setting *sett
 	struct error wrong = { "" };
 	bool done;
 
-	if (!simulation_build(&simulation, setting, options, error))
+	const struct setting built = { setting->experiment,
+				       command->scaffold ? command->scaffold : setting->machine };
+
+	if (!simulation_build(&simulation, &built, options, error))
 		return false;
 	row->native.threads = simulation.threads;
 	row->done = simulation.threads <= command->order_count;
@@ -447,6 +471,7 @@ int cli_native(int argc, char **argv)
 		complain(&error);
 	experiment_free(&command.experiment);
 	setting_free(&command.setting);
+	document_free(command.scaffold);
 	free(command.rows);
 	free(command.order);
 	host_free(command.host);

@@ -246,7 +246,7 @@ bool plot_matrix(const struct plot_input *input, struct canvas *canvas, double *
 	canvas_text(canvas, CANVAS_MARGIN, 44, TEXT_TITLE, INK_BLACK,
 		    "hand-offs between cores: %.0f to %.0f ns", lowest, highest);
 	canvas_text(canvas, CANVAS_MARGIN, 104, TEXT_LEFT, INK_BLACK,
-		    "by compare-exchange, from the CPU of the row to that of the column");
+		    "half a round of compare-exchange between the CPUs of row and column");
 	draw_numbers(matrix, canvas);
 	*height = frame[3] + 70;
 	return canvas_close_data(canvas, cells, error);

@@ -44,7 +44,7 @@ static const char help[] =
 
 struct command {
 	enum output_format format;
-	bool all, quiet, only_help;
+	bool all, set, quiet, only_help;
 	uint64_t seed, jobs;
 	const char *machine;
 	struct probe_table *tables;
@@ -57,6 +57,7 @@ static bool read_option(struct command *command, int option, char **argv, struct
 {
 	switch (option) {
 	case 's': /* needs the file: see apply_settings */
+		command->set = true;
 		return strchr(optarg, '=') ||
 		       error_set(error, "hitm probe: '%.60s', expected --set PATH=VALUE", optarg);
 	case 'S':
@@ -64,7 +65,7 @@ static bool read_option(struct command *command, int option, char **argv, struct
 	case 'j':
 		return option_number("probe", "jobs", optarg, 0, JOBS_MAX, &command->jobs, error);
 	case 'f':
-		return output_format_read("hitm probe", optarg, &command->format, error);
+		return output_format_read("probe", optarg, &command->format, error);
 	case 'a':
 		command->all = true;
 		return true;
@@ -105,6 +106,8 @@ static bool parse_options(struct command *command, int argc, char **argv, struct
 			return false;
 	if (command->only_help)
 		return true;
+	if (command->all && command->set)
+		return error_set(error, "hitm probe: --set is for one machine, not for --all");
 	if (argc - optind != !command->all)
 		return error_set(error,
 				 command->all ? "hitm probe: no machine was expected beside --all"

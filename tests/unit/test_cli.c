@@ -452,6 +452,31 @@ static void a_machine_beside_all_is_refused(void)
 	expect_mistake("probe --jobs x skx-2s-18c", "hitm probe: ", "--jobs 'x'");
 }
 
+/* ---- native ---- */
+
+/* The model named has 16 CPUs; what the variants ask for, 65, the experiment's own machine has. */
+static void variants_with_more_threads_than_cpus_are_left_out(void)
+{
+	const char *rows;
+
+	CU_ASSERT_EQUAL(hitm("native micro --machine xeon-w-2145 --set workload.threads=65 "
+			     "--repeat 1 --duration 1 --format csv"),
+			0);
+	rows = text_read(path_of("out"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rows, "\n\"add, alone\",1,"));
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 65)
+		CU_ASSERT_PTR_NULL(strstr(rows, "\"add, one line\""));
+}
+
+static void mistakes_of_native_are_told(void)
+{
+	expect_mistake("native nosuch", "hitm native: ", "no experiment 'nosuch'");
+	expect_mistake("native micro -m nosuch", "hitm native: ", "no machine 'nosuch'");
+	expect_mistake("native micro --repeat 0", "hitm native: --repeat '0'", "from 1 to 1000");
+	expect_mistake("native micro --placement 0,0", "placement: ", "0");
+	expect_mistake("probe --all --set clock=3GHz", "hitm probe: ", "--set");
+}
+
 static void lists_are_in_order_of_name_and_aligned(void)
 {
 	const char *second;
@@ -636,6 +661,8 @@ void suite_cli(void)
 	CU_ADD_TEST(suite, the_shelf_predicts_nine_of_ten_single_transactions);
 	CU_ADD_TEST(suite, the_shelf_is_the_same_for_any_number_of_jobs);
 	CU_ADD_TEST(suite, a_machine_beside_all_is_refused);
+	CU_ADD_TEST(suite, variants_with_more_threads_than_cpus_are_left_out);
+	CU_ADD_TEST(suite, mistakes_of_native_are_told);
 	CU_ADD_TEST(suite, lists_are_in_order_of_name_and_aligned);
 	CU_ADD_TEST(suite, everything_is_listed_by_kind);
 	CU_ADD_TEST(suite, an_unknown_kind_names_the_nearest);
