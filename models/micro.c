@@ -11,13 +11,7 @@
 		END(operation);                         \
 	}
 
-/* The slot's place is a copy on the stack, which natively stays in registers: what is timed is the
- * access, not finding out where it goes. */
-struct micro_slot {
-	struct place slot;
-};
-
-static void add_with_cmpxchg(struct thread *self, const struct micro_slot *at)
+static void add_with_cmpxchg(struct thread *self, const struct micro_object *at)
 {
 	int64_t seen = LOAD(at, slot), old;
 
@@ -25,7 +19,7 @@ static void add_with_cmpxchg(struct thread *self, const struct micro_slot *at)
 		seen = old;
 }
 
-static uint64_t load_and_add(struct thread *self, const struct micro_slot *at)
+static uint64_t load_and_add(struct thread *self, const struct micro_object *at)
 {
 	int64_t seen = LOAD(at, slot);
 
@@ -44,7 +38,9 @@ static uint64_t load_next(struct thread *self, struct place *place, uint64_t non
 void micro_repeat(struct thread *self, void *argument)
 {
 	struct micro_worker *worker = argument;
-	const struct micro_slot copy = { worker->object->slot }, *at = &copy;
+	/* A copy on the stack, which natively stays in registers: what is timed is the access, not
+	 * finding out where it goes. */
+	const struct micro_object copy = *worker->object, *at = &copy;
 	uint32_t operation = worker->operation;
 	struct place place = at->slot;
 	uint64_t none = 0, sum = 0;

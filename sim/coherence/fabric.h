@@ -57,7 +57,7 @@ struct fabric_timing {
 	double invalidate_serial;  /* more for each further sharer */
 	double home_occupancy;     /* a line's home is busy for so long with each answer */
 	double far_occupancy;      /* and with an operation that it does itself */
-	uint64_t locked_cmpxchg;   /* cycles of a locked RMW on a line that is owned */
+	uint64_t locked_cmpxchg;   /* cycles of a compare-exchange on a line that is owned */
 	uint64_t retain; /* cycles for which an owner keeps a line that others wait for, once its
 			    data have come; it ends with the operation under way */
 	double link_bandwidth; /* bytes a second of the link between sockets, each way; 0: no limit

@@ -32,7 +32,6 @@ enum { LEAF_ONE, LEAF_OWN };
 
 static const char *const leaf_choices[] = { "one", "own", NULL };
 static const char *const propagate_choices[] = { "always", "on_change", "never", NULL };
-static const char *const placement_choices[] = { "compact", "spread", NULL };
 
 #define SETTING(key, kind, member, ...)                                                 \
 	{                                                                               \
@@ -50,7 +49,7 @@ static const struct key keys[] = {
 	SETTING("propagate", VALUE_CHOICE, propagate, .choices = propagate_choices),
 	SETTING("protect", VALUE_COUNT, protect, .max = 1u << 31),
 	SETTING("watch", VALUE_BOOL, watch),
-	SETTING("placement", VALUE_CHOICE, placement, .choices = placement_choices),
+	SETTING("placement", VALUE_CHOICE, placement, .choices = placement_names),
 	{ 0 },
 };
 

@@ -50,8 +50,6 @@ struct settings {
 	const struct node *objects, *groups;
 };
 
-static const char *const placement_choices[] = { "compact", "spread", NULL };
-
 #define SETTING(key, kind, member, ...)                                                 \
 	{                                                                               \
 		.name = key, .type = kind, .offset = offsetof(struct settings, member), \
@@ -59,7 +57,7 @@ static const char *const placement_choices[] = { "compact", "spread", NULL };
 	}
 static const struct key keys[] = {
 	SETTING("model", VALUE_STRING, model),
-	SETTING("placement", VALUE_CHOICE, placement, .choices = placement_choices),
+	SETTING("placement", VALUE_CHOICE, placement, .choices = placement_names),
 	SETTING("objects", VALUE_NODE, objects, .required = true),
 	SETTING("groups", VALUE_NODE, groups, .required = true),
 	{ 0 },

@@ -28,7 +28,6 @@ enum { SLOTS_SHARED, SLOTS_OWN };
 static const char *const programs[] = { "add",   "xadd",      "xchg", "cmpxchg", "load_add",
 					"store", "increment", "load", NULL };
 static const char *const slot_choices[] = { "shared", "own", NULL };
-static const char *const placement_choices[] = { "compact", "spread", NULL };
 
 #define SETTING(key, kind, member, ...)                                                 \
 	{                                                                               \
@@ -41,7 +40,7 @@ static const struct key keys[] = {
 	SETTING("program", VALUE_CHOICE, program, .choices = programs),
 	SETTING("others", VALUE_CHOICE, others, .choices = programs),
 	SETTING("slots", VALUE_CHOICE, slots, .choices = slot_choices),
-	SETTING("placement", VALUE_CHOICE, placement, .choices = placement_choices),
+	SETTING("placement", VALUE_CHOICE, placement, .choices = placement_names),
 	{ 0 },
 };
 

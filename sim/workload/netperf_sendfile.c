@@ -24,7 +24,6 @@ struct settings {
 #define PLACE_OF(member) offsetof(struct settings, member)
 
 static const char *const propagate_choices[] = { "always", "on_change", "never", NULL };
-static const char *const placement_choices[] = { "compact", "spread", NULL };
 
 static const struct key protect_keys[] = {
 	{ .name = "level",
@@ -86,7 +85,7 @@ static const struct key keys[] = {
 	{ .name = "placement",
 	  .type = VALUE_CHOICE,
 	  .offset = PLACE_OF(placement),
-	  .choices = placement_choices },
+	  .choices = placement_names },
 	{ 0 },
 };
 

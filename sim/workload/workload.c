@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const placement_names[] = { "compact", "spread", NULL };
+
 const struct workload_model *const *workload_models(void)
 {
 	static const struct workload_model *const models[] = { &workload_netperf_sendfile,

@@ -12,6 +12,9 @@ enum placement {
 	PLACEMENT_SPREAD /* sockets in turn */
 };
 
+/* In that order, as settings of a model name them; the last is NULL. */
+extern const char *const placement_names[];
+
 /* One simulation being put together. It owns what it made; handles of objects live as long as it
  * does. */
 struct build {
