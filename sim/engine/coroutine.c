@@ -25,7 +25,7 @@
 #endif
 
 #ifdef ASAN
-#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/asan_interface.h>
 enum { STACK_FACTOR = 4 }; /* red zones */
 #else
 enum { STACK_FACTOR = 1 };
@@ -242,6 +242,10 @@ void coroutine_free(struct coroutine *coroutine)
 		return;
 #ifdef TSAN
 	__tsan_destroy_fiber(coroutine->self_fiber);
+#endif
+#ifdef ASAN
+	/* A body left midway has red zones on its stack; what is mapped there next must not. */
+	__asan_unpoison_memory_region(coroutine->mapping, coroutine->mapped);
 #endif
 	munmap(coroutine->mapping, coroutine->mapped);
 	free(coroutine);

@@ -357,6 +357,42 @@ static void a_coroutine_has_finished_once_its_body_returns(void)
 	coroutine_free(a.coroutine);
 }
 
+static void leave_midway(void *argument)
+{
+	volatile char rooms[4][16];
+
+	for (int k = 0; k < 4; k++)
+		rooms[k][k] = 1;
+	coroutine_yield(*(struct coroutine **)argument);
+	CU_ASSERT_EQUAL(rooms[0][0], 1);
+}
+
+/* Without instructions of the sanitizer's, which would clear the marks that this is to find. */
+__attribute__((no_sanitize("address"))) static void fill_the_stack(void *argument)
+{
+	char room[STACK / 2];
+
+	memset(room, 1, sizeof(room));
+	*(char *)argument = ((volatile char *)room)[STACK / 4];
+}
+
+/* What a sanitizer marked on the stack of a body that never returned would be a report here. */
+static void a_stack_left_midway_leaves_nothing_to_the_next(void)
+{
+	for (int k = 0; k < 16; k++) {
+		struct coroutine *left = coroutine_new(STACK, leave_midway, &left), *next;
+		char filled = 0;
+
+		coroutine_resume(left);
+		coroutine_free(left);
+		next = coroutine_new(STACK, fill_the_stack, &filled);
+		coroutine_resume(next);
+		CU_ASSERT_EQUAL(filled, 1);
+		CU_ASSERT_TRUE(coroutine_finished(next));
+		coroutine_free(next);
+	}
+}
+
 static void many_coroutines_keep_their_stacks_apart(void)
 {
 	static int log[MANY * 3];
@@ -599,6 +635,7 @@ void suite_engine(void)
 	CU_ADD_TEST(suite, reals_and_exponentials_have_their_moments);
 	CU_ADD_TEST(suite, a_yield_goes_back_to_the_one_who_resumed);
 	CU_ADD_TEST(suite, a_coroutine_has_finished_once_its_body_returns);
+	CU_ADD_TEST(suite, a_stack_left_midway_leaves_nothing_to_the_next);
 	CU_ADD_TEST(suite, many_coroutines_keep_their_stacks_apart);
 	CU_ADD_TEST(suite, a_deep_stack_survives_yields_at_every_level);
 	CU_ADD_TEST(suite, an_unfinished_coroutine_can_be_freed);
