@@ -181,6 +181,17 @@ static bool dirty(const struct copy *copy)
 }
 
 /* The answer to a forward, straight to the requester. */
+/* As the PMU counts: a load that finds the line modified elsewhere, that of a locked RMW too, but not
+ * the request of a plain store. */
+static void count_hitm(struct coherence *coherence, struct line *line,
+		       const struct message *request, bool across)
+{
+	line->counts.hitm[across]++;
+	if (coherence->observer.hitm)
+		coherence->observer.hitm(coherence->observer.context, request->requester,
+					 &request->origin, across);
+}
+
 static void send_data(struct coherence *coherence, struct core *core, struct copy *copy,
 		      const struct message *forward, enum cache_event type)
 {
@@ -194,7 +205,8 @@ static void send_data(struct coherence *coherence, struct core *core, struct cop
 	message->acks = forward->acks;
 	message->queued = forward->queued + wait;
 	copy->line->counts.transfers[core->socket != socket]++;
-	copy->line->counts.hitm[core->socket != socket] += dirty(copy);
+	if (dirty(copy) && forward->origin.write != ORIGIN_STORE)
+		count_hitm(coherence, copy->line, forward, core->socket != socket);
 	message_to_cache(coherence, message, to, now, now + wait + leg);
 }
 

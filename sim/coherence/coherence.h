@@ -31,11 +31,14 @@ struct cache_geometry {
 	uint64_t latency; /* cycles to load from it */
 };
 
+/* A locked RMW is a write that reads. */
+enum { ORIGIN_READ, ORIGIN_STORE, ORIGIN_LOCKED };
+
 /* What an access is about, for attribution: it travels with the request. */
 struct origin {
 	uint16_t field;       /* number of a field, as the layer above counts them */
 	uint8_t offset, size; /* bytes within the line */
-	bool write;
+	uint8_t write;        /* ORIGIN_READ: 0; else what writes */
 };
 
 /* A thread's access that waits for its line. The thread owns it; the copy links it. */
@@ -81,6 +84,9 @@ struct observer {
 	 * core */
 	void (*lost)(void *context, uint32_t core, struct copy *copy, enum loss loss,
 		     const struct origin *by, uint64_t now);
+	/* HITM: what this access of the core reads is modified in another core's cache, in this socket or
+	 * across */
+	void (*hitm)(void *context, uint32_t core, const struct origin *by, bool across);
 };
 
 enum message_kind { TO_CACHE, TO_HOME, UNLOCK, WAKE, SIGNAL };
@@ -128,7 +134,8 @@ struct line {
 	struct line_counts {
 		uint64_t reads, owns, upgrades; /* requests served */
 		uint64_t far;                   /* operations done at the home */
-		uint64_t transfers[2], hitm[2]; /* from another cache: [across] */
+		uint64_t transfers[2];          /* from another cache: [across] */
+		uint64_t hitm[2]; /* of these, modified there, for a load or locked RMW */
 		uint64_t memory, invalidations;
 		uint64_t queued; /* cycles that requests waited */
 		uint64_t busy;   /* cycles that the line was moving or locked */

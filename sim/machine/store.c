@@ -105,7 +105,8 @@ static bool merged(struct thread *self, const struct place *place, uint64_t valu
 	return true;
 }
 
-void thread_store(struct thread *self, const struct place *place, uint64_t value)
+static inline __attribute__((always_inline)) void
+buffer_store(struct thread *self, const struct place *place, uint64_t value)
 {
 	const struct machine_config *config = &self->machine->config;
 
@@ -131,4 +132,21 @@ void thread_store(struct thread *self, const struct place *place, uint64_t value
 	}
 	self->time++;
 	self->cycles[CYCLES_HIT]++;
+}
+
+static __attribute__((noinline)) void heard_store(struct thread *self, const struct place *place,
+						  uint64_t value)
+{
+	uint64_t begin = self->time;
+
+	buffer_store(self, place, value);
+	thread_accessed(self, place, ACCESS_KIND_STORE, begin);
+}
+
+void thread_store(struct thread *self, const struct place *place, uint64_t value)
+{
+	if (__builtin_expect(self->heard, 0))
+		heard_store(self, place, value);
+	else
+		buffer_store(self, place, value);
 }

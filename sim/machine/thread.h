@@ -34,6 +34,8 @@ struct stall {
 
 struct thread;
 
+enum access_kind { ACCESS_KIND_LOAD, ACCESS_KIND_STORE, ACCESS_KIND_LOCKED };
+
 /* What the layer above hears from threads. Members may be NULL. */
 struct meter {
 	void *context;
@@ -42,6 +44,11 @@ struct meter {
 			const struct origin *origin);
 	void (*operation)(void *context, struct thread *thread, uint32_t operation, uint64_t begin,
 			  uint64_t end);
+	void (*finished)(void *context, struct thread *thread); /* its body has returned */
+	/* an access of a thread that is heard, which began at `begin`, is done, or, of a store, in the
+	 * store buffer */
+	void (*accessed)(void *context, struct thread *thread, const struct place *place,
+			 enum access_kind kind, uint64_t begin);
 };
 
 /* Why a thread does not run. */
@@ -88,6 +95,7 @@ struct thread {
 	enum blocked blocked;
 	uint64_t blocked_since;
 	bool finished;
+	bool heard; /* the meter's `accessed` is to be called */
 	double smt; /* factor on WORK: more than 1 where the core has another thread, busy or not */
 	uint64_t cycles[CYCLES_COUNT];
 	uint64_t wait_cycles; /* all stalls */

@@ -56,6 +56,15 @@ static inline void thread_take_turn(struct thread *self)
 	self->last = self->time;
 }
 
+/* Tells who listens that an access is done; of a thread that is heard. */
+static inline void thread_accessed(struct thread *self, const struct place *place,
+				   enum access_kind kind, uint64_t begin)
+{
+	const struct meter *meter = &self->machine->meter;
+
+	meter->accessed(meter->context, self, place, kind, begin);
+}
+
 enum forward { FORWARD_NONE, FORWARD_VALUE, FORWARD_PARTIAL };
 
 /* What the store buffer holds for a load: nothing, its value, or only a part of it. */

@@ -82,7 +82,7 @@ static void operation(void *context, struct thread *thread, uint32_t number, uin
 	}
 	window->operations[number]++;
 	histogram_add(&measure->latency[number], end - begin);
-	if (end >= measure->warmup + measure->duration) {
+	if (!measure->to_end && end >= measure->warmup + measure->duration) {
 		thread_in_order(thread);
 		window_close(measure, thread, window);
 	}
@@ -105,6 +105,25 @@ static void stalled(void *context, struct thread *thread, const struct stall *st
 static void touched(void *context, uint32_t core, struct copy *copy, const struct origin *origin)
 {
 	sharing_touched(((struct measure *)context)->sharing, core, copy, origin);
+}
+
+static void finished(void *context, struct thread *thread)
+{
+	struct measure *measure = context;
+
+	if (measure->to_end)
+		window_close(measure, thread, &measure->windows[thread->number]);
+}
+
+/* Counted while lines are. */
+static void hitm(void *context, uint32_t core, const struct origin *by, bool across)
+{
+	struct measure *measure = context;
+
+	if (measure->listener.hitm)
+		measure->listener.hitm(measure->listener.context, core, across);
+	if (measure->open == measure->machine->thread_count)
+		measure->fields[by->field].hitm[by->write == ORIGIN_LOCKED][across]++;
 }
 
 static void gained(void *context, uint32_t core, struct copy *copy, uint64_t now)
@@ -164,9 +183,38 @@ struct measure *measure_new(struct machine *machine, uint32_t field_count, uint6
 		measure_free(measure);
 		return NULL;
 	}
-	machine->meter = (struct meter){ measure, stalled, touched, operation };
-	machine->coherence->observer = (struct observer){ measure, gained, lost };
+	machine->meter = (struct meter){ .context = measure,
+					 .stalled = stalled,
+					 .touched = touched,
+					 .operation = operation,
+					 .finished = finished };
+	machine->coherence->observer = (struct observer){ measure, gained, lost, hitm };
 	return measure;
+}
+
+void measure_from_start(struct measure *measure, bool to_end)
+{
+	measure->to_end = to_end;
+	for (uint32_t k = 0; k < measure->machine->thread_count; k++)
+		window_open(measure, measure->machine->threads[k], &measure->windows[k]);
+}
+
+static void accessed(void *context, struct thread *thread, const struct place *place,
+		     enum access_kind kind, uint64_t begin)
+{
+	struct measure *measure = context;
+	const struct window *window = &measure->windows[thread->number];
+
+	if (window->open && !window->closed)
+		measure->listener.accessed(measure->listener.context, thread, place, kind, begin);
+}
+
+void measure_listen(struct measure *measure, const struct listener *listener)
+{
+	measure->listener = *listener;
+	measure->machine->meter.accessed = accessed;
+	for (uint32_t k = 0; k < measure->machine->thread_count; k++)
+		measure->machine->threads[k]->heard = true;
 }
 
 void measure_free(struct measure *measure)
@@ -221,6 +269,10 @@ bool measure_finish(struct measure *measure, struct error *error)
 				 measure->closed, measure->machine->thread_count);
 	for (uint32_t k = 0; k < measure->machine->thread_count; k++)
 		add_window(measure, &measure->windows[k]);
+	/* Threads that end early count as what they did of the whole. */
+	for (int k = 0; measure->to_end && measure->ended && k < OPERATION_MAX; k++)
+		measure->rate[k] = (double)measure->operations[k] * measure->machine->config.clock /
+				   (double)measure->ended;
 
 	const struct pair *pairs = sharing_pairs(measure->sharing, &count);
 

@@ -80,6 +80,11 @@ static json_t *pairs(const struct measure *measure, const struct memory *memory)
 	return array;
 }
 
+static json_t *hitm(const uint64_t counts[2])
+{
+	return json_pack("{s:o, s:o}", "local", number(counts[0]), "remote", number(counts[1]));
+}
+
 static json_t *fields(const struct measure *measure, const struct memory *memory)
 {
 	json_t *array = json_array();
@@ -91,13 +96,14 @@ static json_t *fields(const struct measure *measure, const struct memory *memory
 
 		if (about && field->counts.loads + field->counts.stores + field->counts.rmws)
 			json_array_append_new(
-				array, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "field",
-						 about->name, "struct", layout->structure, "loads",
-						 number(field->counts.loads), "stores",
+				array, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+						 "field", about->name, "struct", layout->structure,
+						 "loads", number(field->counts.loads), "stores",
 						 number(field->counts.stores), "rmws",
 						 number(field->counts.rmws), "misses",
 						 number(field->misses), "stall_cycles",
-						 number(field->stall)));
+						 number(field->stall), "hitm", hitm(field->hitm[0]),
+						 "rmw_hitm", hitm(field->hitm[1])));
 	}
 	return array;
 }

@@ -58,11 +58,10 @@ static struct object *object_room(struct memory *memory)
 	return &memory->objects[memory->object_count];
 }
 
-uint32_t memory_place(struct memory *memory, const struct layout *layout, const char *name,
-		      uint32_t align, uint32_t socket, struct error *error)
+uint32_t memory_place_at(struct memory *memory, const struct layout *layout, const char *name,
+			 uint64_t address, uint32_t socket, struct error *error)
 {
 	uint32_t line = memory->machine->config.coherence.line;
-	uint64_t unit = align > layout->align ? align : layout->align;
 	struct object *object = object_room(memory);
 	uint16_t first = field_block(memory, layout);
 	char *copy = strdup(name);
@@ -73,12 +72,19 @@ uint32_t memory_place(struct memory *memory, const struct layout *layout, const 
 		return 0;
 	}
 	memory->object_count++;
-	memory->next = (memory->next + unit - 1) / unit * unit;
-	*object = (struct object){ copy, layout, memory->next, first };
-	memory->next += layout->size;
-	for (uint64_t at = object->address / line * line; at < memory->next; at += line)
+	*object = (struct object){ copy, layout, address, first };
+	for (uint64_t at = address / line * line; at < address + layout->size; at += line)
 		coherence_set_home(memory->machine->coherence, at, socket);
 	return memory->object_count - 1;
+}
+
+uint32_t memory_place(struct memory *memory, const struct layout *layout, const char *name,
+		      uint32_t align, uint32_t socket, struct error *error)
+{
+	uint64_t unit = align > layout->align ? align : layout->align;
+
+	memory->next = (memory->next + unit - 1) / unit * unit + layout->size;
+	return memory_place_at(memory, layout, name, memory->next - layout->size, socket, error);
 }
 
 bool memory_bind(const struct memory *memory, uint32_t number, const struct binding *bindings,

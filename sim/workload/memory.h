@@ -45,6 +45,11 @@ void memory_release(struct memory *memory);
 uint32_t memory_place(struct memory *memory, const struct layout *layout, const char *name,
 		      uint32_t align, uint32_t socket, struct error *error);
 
+/* The same at an address of its own: a multiple of 8, and of the lines it covers none is another
+ * object's. */
+uint32_t memory_place_at(struct memory *memory, const struct layout *layout, const char *name,
+			 uint64_t address, uint32_t socket, struct error *error);
+
 /* Fills the places of a handle from an object's layout; fields that it lacks get size 0. The table
  * ends with field == NULL. A field of more than 8 bytes or across a line is an error. */
 bool memory_bind(const struct memory *memory, uint32_t object, const struct binding *bindings,

@@ -255,6 +255,10 @@ static bool run_it(struct simulation *simulation, const struct setting *setting,
 					  duration_cycles(spans.duration, machine->config.clock));
 	if (!simulation->measure)
 		return error_set(error, "out of memory");
+	if (simulation->build->whole || options->listener)
+		measure_from_start(simulation->measure, simulation->build->whole);
+	if (options->listener)
+		measure_listen(simulation->measure, options->listener);
 	return start_timeline(simulation, options, error) && machine_run(machine, error) &&
 	       measure_finish(simulation->measure, error);
 }

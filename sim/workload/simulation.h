@@ -15,6 +15,7 @@ struct run_options {
 	const char *layout_directory;
 	const char *
 		explain; /* OBJECT.FIELD or OBJECT:LINE of a line whose timeline to keep, or NULL */
+	const struct listener *listener; /* hears every access, from the first one; or NULL */
 };
 
 /* The documents of one simulation, with all overrides in them. */

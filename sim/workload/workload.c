@@ -8,9 +8,9 @@ const char *const placement_names[] = { "compact", "spread", NULL };
 
 const struct workload_model *const *workload_models(void)
 {
-	static const struct workload_model *const models[] = { &workload_netperf_sendfile,
-							       &workload_loop, &workload_charge,
-							       &workload_micro, NULL };
+	static const struct workload_model *const models[] = {
+		&workload_netperf_sendfile, &workload_loop, &workload_charge, &workload_micro, NULL,
+	};
 
 	return models;
 }
@@ -83,6 +83,8 @@ void build_free(struct build *build)
 {
 	if (!build)
 		return;
+	if (build->at_end)
+		build->at_end(build->at_end_of);
 	machine_free(build->machine);
 	memory_release(&build->memory);
 	for (uint32_t k = 0; k < build->loaded_count; k++)
@@ -112,27 +114,13 @@ void *build_memory(struct build *build, size_t size, struct error *error)
 	return block->memory;
 }
 
-static struct layout *load_layout(struct build *build, const char *structure, const char *otherwise,
+/* Loads a layout, spread out where the build says so. */
+static struct layout *load_layout(struct build *build, const char *name, const struct node *at,
 				  struct error *error)
 {
-	const struct node *choice = node_get(build->layouts, structure);
 	uint32_t line = build->machine->config.coherence.line;
-	struct layout *layout, *spread;
+	struct layout *layout = layout_load(build->layout_directory, name, at, error), *spread;
 
-	if (choice && choice->kind != NODE_SCALAR) {
-		node_error(choice, error,
-			   "not a layout's name for %s, expected one of `hitm list layouts`",
-			   structure);
-		return NULL;
-	}
-	layout = layout_load(build->layout_directory, choice ? choice->text : otherwise, choice,
-			     error);
-	if (layout && choice && strcmp(layout->structure, structure)) {
-		node_error(choice, error, "layout %s is of struct %s, expected one of struct %s",
-			   layout->name, layout->structure, structure);
-		layout_free(layout);
-		return NULL;
-	}
 	if (!layout || !build->spread_layouts)
 		return layout;
 	spread = layout_spread(layout, line);
@@ -142,16 +130,19 @@ static struct layout *load_layout(struct build *build, const char *structure, co
 	return spread;
 }
 
-const struct layout *build_layout(struct build *build, const char *structure, const char *otherwise,
-				  struct error *error)
+static const struct layout *kept_layout(const struct build *build, const char *key)
 {
-	struct layout *layout;
+	for (uint32_t k = 0; k < build->loaded_count; k++)
+		if (!strcmp(build->loaded[k].structure, key))
+			return build->loaded[k].layout;
+	return NULL;
+}
+
+const struct layout *build_keep_layout(struct build *build, const char *key, struct layout *layout,
+				       struct error *error)
+{
 	void *loaded;
 
-	for (uint32_t k = 0; k < build->loaded_count; k++)
-		if (!strcmp(build->loaded[k].structure, structure))
-			return build->loaded[k].layout;
-	layout = load_layout(build, structure, otherwise, error);
 	if (!layout)
 		return NULL;
 	loaded = realloc(build->loaded, (build->loaded_count + 1) * sizeof(*build->loaded));
@@ -162,9 +153,43 @@ const struct layout *build_layout(struct build *build, const char *structure, co
 	}
 	build->loaded = loaded;
 	snprintf(build->loaded[build->loaded_count].structure, sizeof(build->loaded->structure),
-		 "%s", structure);
+		 "%s", key);
 	build->loaded[build->loaded_count++].layout = layout;
 	return layout;
+}
+
+const struct layout *build_layout(struct build *build, const char *structure, const char *otherwise,
+				  struct error *error)
+{
+	const struct node *choice = node_get(build->layouts, structure);
+	const struct layout *kept = kept_layout(build, structure);
+	struct layout *layout;
+
+	if (kept)
+		return kept;
+	if (choice && choice->kind != NODE_SCALAR) {
+		node_error(choice, error,
+			   "not a layout's name for %s, expected one of `hitm list layouts`",
+			   structure);
+		return NULL;
+	}
+	layout = load_layout(build, choice ? choice->text : otherwise, choice, error);
+	if (layout && choice && strcmp(layout->structure, structure)) {
+		node_error(choice, error, "layout %s is of struct %s, expected one of struct %s",
+			   layout->name, layout->structure, structure);
+		layout_free(layout);
+		return NULL;
+	}
+	return build_keep_layout(build, structure, layout, error);
+}
+
+const struct layout *build_layout_named(struct build *build, const char *name,
+					const struct node *at, struct error *error)
+{
+	const struct layout *kept = kept_layout(build, name);
+
+	return kept ? kept
+		    : build_keep_layout(build, name, load_layout(build, name, at, error), error);
 }
 
 uint32_t build_cpu(const struct build *build, uint32_t k)

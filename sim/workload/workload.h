@@ -24,14 +24,17 @@ struct build {
 	const struct node *layouts; /* the experiment's: struct name to layout name */
 	const char *layout_directory;
 	bool spread_layouts; /* every field on lines of its own */
+	bool whole;          /* bodies end: each thread is measured from its start to its end */
 	enum placement placement;
 	struct {
-		char structure[64];
+		char structure[64]; /* or another key */
 		struct layout *layout;
 	} * loaded;
 	uint32_t loaded_count;
-	void *blocks; /* memory for handles */
-	void *own;    /* the model's, for its verification; in blocks */
+	void *blocks;           /* memory for handles */
+	void (*at_end)(void *); /* frees what the model has elsewhere, given at_end_of */
+	void *at_end_of;
+	void *own; /* the model's, for its verification; in blocks */
 };
 
 /* A workload that an experiment can name. */
@@ -74,6 +77,14 @@ void build_free(struct build *build);
  * `otherwise`. NULL with *error set. */
 const struct layout *build_layout(struct build *build, const char *structure, const char *otherwise,
 				  struct error *error);
+
+/* The layout of this name, or path; for an object that has one of its own. `at` is the node that
+ * names it, or NULL. */
+const struct layout *build_layout_named(struct build *build, const char *name,
+					const struct node *at, struct error *error);
+/* Hands over a layout, which is freed with the build. Returns it; NULL with *error set. */
+const struct layout *build_keep_layout(struct build *build, const char *key, struct layout *layout,
+				       struct error *error);
 
 /* Zeroed memory that lives as long as the build, on lines of its own: a real thread may write there.
  * NULL with *error set. */

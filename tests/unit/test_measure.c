@@ -112,8 +112,12 @@ static struct sharing *observe(struct machine *machine)
 	struct sharing *sharing = sharing_new(machine);
 
 	CU_ASSERT_FATAL(sharing != NULL);
-	machine->meter = (struct meter){ sharing, note_stall, sharing_touched, NULL };
-	machine->coherence->observer = (struct observer){ sharing, sharing_gained, sharing_lost };
+	machine->meter = (struct meter){ .context = sharing,
+					 .stalled = note_stall,
+					 .touched = sharing_touched };
+	machine->coherence->observer = (struct observer){ .context = sharing,
+							  .gained = sharing_gained,
+							  .lost = sharing_lost };
 	return sharing;
 }
 
@@ -583,7 +587,9 @@ static void pairs_hold_every_stall_of_a_storm(void)
 		struct machine *machine = rig_machine(&config);
 
 		tally.sharing = observe(machine);
-		machine->meter = (struct meter){ &tally, tally_stall, tally_touch, NULL };
+		machine->meter = (struct meter){ .context = &tally,
+						 .stalled = tally_stall,
+						 .touched = tally_touch };
 		struct storm *storm = rig_storm(machine, 12, 6, 500, 1);
 
 		rig_run(machine);
