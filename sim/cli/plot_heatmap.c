@@ -35,9 +35,12 @@ struct panel {
 	double left, top, cell_width;
 };
 
-/* Percent of all CPU time; NAN where the file tells neither the share nor a total above it. */
+/* Percent of all CPU time; NAN where the pair shares nothing, or the file tells neither the share nor a total
+ * above it. */
 static double pair_share(const struct plot_variant *variant, const struct plot_pair *pair)
 {
+	if (pair->sharing >= PLOT_SHARING_KINDS)
+		return NAN;
 	if (isfinite(pair->share_pct))
 		return pair->share_pct;
 	return variant->cycles.total >= pair->cycles ? 100 * pair->cycles / variant->cycles.total

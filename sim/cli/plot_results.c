@@ -65,7 +65,8 @@ struct shape {
 	}
 
 static const char *const roles[] = { "prediction", "calibration", "reference", NULL };
-static const char *const sharings[] = { "true", "false", NULL };
+/* In the order of enum plot_sharing. */
+static const char *const sharings[] = { "true", "false", "cold", "capacity", NULL };
 
 static const struct member pair_members[] = {
 	FIELD(struct plot_pair, "victim", TEXT, true, victim),

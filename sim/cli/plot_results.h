@@ -11,7 +11,14 @@
 #include <stdint.h>
 
 enum plot_role { PLOT_PREDICTION, PLOT_CALIBRATION, PLOT_REFERENCE };
-enum plot_sharing { PLOT_TRUE_SHARING, PLOT_FALSE_SHARING, PLOT_SHARING_KINDS };
+/* Why a thread waited: the kinds of sharing come first. */
+enum plot_sharing {
+	PLOT_TRUE_SHARING,
+	PLOT_FALSE_SHARING,
+	PLOT_SHARING_KINDS,
+	PLOT_COLD = PLOT_SHARING_KINDS,
+	PLOT_CAPACITY
+};
 
 /* A number that the file leaves out, or gives as null, is NAN; a text is "". */
 struct plot_pair {

@@ -44,6 +44,18 @@ void file_write(const char *name, const char *text)
 	fclose(file);
 }
 
+const char *file_text(const char *name)
+{
+	static char text[1 << 20];
+	FILE *file = fopen(path_of(name), "r");
+	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	if (file)
+		fclose(file);
+	text[length] = '\0';
+	return text;
+}
+
 int hitm_run(const char *variables, const char *arguments)
 {
 	const char *command = getenv("HITM");
@@ -53,7 +65,8 @@ int hitm_run(const char *variables, const char *arguments)
 		CU_FAIL_FATAL("there is no command to test");
 		return -1;
 	}
-	snprintf(line, sizeof(line), "cd %s && timeout 60 env %s '%s' %s >out 2>err", directory,
+	/* Only what hangs is ended: under sanitizers a command takes minutes. */
+	snprintf(line, sizeof(line), "cd %s && timeout 300 env %s '%s' %s >out 2>err", directory,
 		 variables, absolute, arguments);
 	free(absolute);
 	int status = system(line);

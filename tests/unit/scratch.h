@@ -11,6 +11,8 @@ const char *scratch_directory(void);
 /* The path of a file in it; holds until the next call. */
 const char *path_of(const char *name);
 void file_write(const char *name, const char *text);
+/* What a file in it holds, up to a MiB; "" where there is none. Holds until the next call. */
+const char *file_text(const char *name);
 
 /* Runs `hitm ARGUMENTS` ($HITM, else build/hitm) in the directory, with variables set as the shell sets
  * them ("" for none). Returns the exit status, 124 where it would not end within a minute; standard error

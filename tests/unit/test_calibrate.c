@@ -537,25 +537,13 @@ static void who_waits_in_vain_gives_up(void)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static const char *text_of(const char *name)
-{
-	static char text[1 << 16];
-	FILE *file = fopen(path_of(name), "r");
-	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-
-	if (file)
-		fclose(file);
-	text[length] = '\0';
-	return text;
-}
-
 static void the_command_writes_what_probe_reads(void)
 {
 	CU_ASSERT_EQUAL(hitm_run("", "calibrate --quick --quiet --out 'a dir/host.yaml'"), 0);
-	CU_ASSERT_STRING_EQUAL(text_of("out"), "");
+	CU_ASSERT_STRING_EQUAL(file_text("out"), "");
 	CU_ASSERT_EQUAL(hitm_run("", "probe --quiet --format csv 'a dir/host.yaml'"), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text_of("out"), "locked_add,"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text_of("out"), "fetch_add,1,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(file_text("out"), "locked_add,"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(file_text("out"), "fetch_add,1,"));
 }
 
 static void one_cpu_and_the_kernels_clock_will_do(void)
@@ -563,9 +551,9 @@ static void one_cpu_and_the_kernels_clock_will_do(void)
 	CU_ASSERT_EQUAL(hitm_run("taskset -c 0",
 				 "calibrate --quick --clock system --format json --out one.yaml"),
 			0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text_of("out"), "\"schema\": \"hitm-calibration/1\""));
-	CU_ASSERT_PTR_NULL(strstr(text_of("out"), "hand_off"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text_of("one.yaml"), "one core only"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(file_text("out"), "\"schema\": \"hitm-calibration/1\""));
+	CU_ASSERT_PTR_NULL(strstr(file_text("out"), "hand_off"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(file_text("one.yaml"), "one core only"));
 	CU_ASSERT_EQUAL(hitm_run("", "probe --quiet one.yaml"), 0);
 }
 
@@ -591,7 +579,7 @@ static void bad_usage_is_refused(void)
 
 		snprintf(arguments, sizeof(arguments), "calibrate %s", bad[k]);
 		CU_ASSERT_EQUAL(hitm_run("", arguments), 2);
-		CU_ASSERT_EQUAL(strncmp(text_of("err"), "hitm calibrate: ", 16), 0);
+		CU_ASSERT_EQUAL(strncmp(file_text("err"), "hitm calibrate: ", 16), 0);
 	}
 }
 
@@ -599,7 +587,7 @@ static void a_file_that_cannot_be_written_is_said_so(void)
 {
 	file_write("taken", "");
 	CU_ASSERT_EQUAL(hitm_run("", "calibrate --quick --quiet --out taken/host.yaml"), 2);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text_of("err"), "taken"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(file_text("err"), "taken"));
 }
 
 void suite_calibrate(void)

@@ -21,20 +21,6 @@ enum { INK_PUBLISHED = 4 };
 /* ---- helpers ---- */
 
 /* The start of a file, "" if there is none. */
-static const char *file_text(const char *name)
-{
-	static char text[16384];
-	FILE *file = fopen(path_of(name), "r");
-	size_t length = 0;
-
-	if (file) {
-		length = fread(text, 1, sizeof(text) - 1, file);
-		fclose(file);
-	}
-	text[length] = '\0';
-	return text;
-}
-
 static bool file_exists(const char *name)
 {
 	return access(path_of(name), F_OK) == 0;
@@ -287,6 +273,27 @@ static void true_and_false_sharing_have_cells_of_their_own_colour(void)
 	CU_ASSERT_EQUAL(rows_with("heatmap.boxes", 4, INK_FALSE), 2);
 }
 
+static void waiting_without_sharing_is_not_in_the_heatmap(void)
+{
+#define PAIR(victim, sharing, cycles)                                              \
+	"{\"victim\": \"" victim "\", \"culprit\": \"a\", \"sharing\": \"" sharing \
+	"\", \"cycles\": " cycles "}"
+#define PAIRS(pairs)                                                                           \
+	HEAD "\"variants\": [" VARIANT("base", ", \"change_pct\": 0, \"cycles\": {\"total\": " \
+					       "1000}, \"pairs\": [" pairs "]") "]}"
+	char *alone;
+
+	file_write("alone.json", PAIRS(PAIR("a", "true", "100")));
+	CU_ASSERT_EQUAL(plot(fake_gnuplot(), "alone.json --only heatmap"), 0);
+	alone = strdup(file_text("copy/heatmap.gp"));
+	CU_ASSERT_NOT_EQUAL(*alone, '\0');
+	file_write("more.json", PAIRS(PAIR("a", "true", "100") "," PAIR(
+					"b", "cold", "200") "," PAIR("c", "capacity", "300")));
+	CU_ASSERT_EQUAL(plot(fake_gnuplot(), "more.json --only heatmap"), 0);
+	CU_ASSERT_STRING_EQUAL(file_text("copy/heatmap.gp"), alone);
+	free(alone);
+}
+
 static void a_line_that_many_write_and_others_read_is_framed(void)
 {
 	file_write("whole.json", whole);
@@ -532,6 +539,7 @@ void suite_plot(void)
 		TEST(each_results_file_has_bars_of_its_own),
 		TEST(the_linear_bound_does_not_squash_the_curve),
 		TEST(true_and_false_sharing_have_cells_of_their_own_colour),
+		TEST(waiting_without_sharing_is_not_in_the_heatmap),
 		TEST(a_line_that_many_write_and_others_read_is_framed),
 		TEST(names_reach_gnuplot_as_letters_and_octal_numbers_only),
 		TEST(gnuplot_draws_names_full_of_its_own_syntax),
