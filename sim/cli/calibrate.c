@@ -123,17 +123,6 @@ static bool is_probe(const char *name)
 	return probe_find(name);
 }
 
-/* Opens a file by its path, which output_open takes apart. */
-static bool open_path(struct output *output, const char *path, struct error *error)
-{
-	const char *slash = strrchr(path, '/');
-	char directory[OUTPUT_PATH];
-
-	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) : 1,
-		 slash ? path : ".");
-	return output_open(output, directory[0] ? directory : "/", slash ? slash + 1 : path, error);
-}
-
 /* Can the model be made of this text? */
 static bool machine_reads(const char *text, size_t length, struct error *error)
 {
@@ -195,7 +184,7 @@ static bool write_machine(struct command *command, const char *path, struct erro
 	struct output output;
 	size_t length = 0;
 	char *text = machine_text(command, &length, error);
-	bool done = text && open_path(&output, path, error);
+	bool done = text && output_open_path(&output, path, error);
 
 	if (done) {
 		fwrite(text, 1, length, output.file);
@@ -209,7 +198,7 @@ static bool write_matrix(const struct command *command, const char *path, struct
 {
 	struct output output;
 
-	if (!open_path(&output, path, error))
+	if (!output_open_path(&output, path, error))
 		return false;
 	matrix_write(command->calibration, output.file);
 	return output_close(&output, error);

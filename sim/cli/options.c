@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool option_number(const char *command, const char *option, const char *text, uint64_t least,
 		   uint64_t most, uint64_t *number, struct error *error)
@@ -30,4 +31,19 @@ bool option_refused(const char *command, int option, char **argv, struct error *
 		       : error_set(error,
 				   "hitm %s: unknown option %s; hitm %s -h shows those it has",
 				   command, which, command);
+}
+
+bool option_ideal(const char *command, const char *text, bool *layout, bool *atomics,
+		  struct error *error)
+{
+	if (!strcmp(text, "layout"))
+		*layout = true;
+	else if (!strcmp(text, "atomics"))
+		*atomics = true;
+	else
+		return error_set(
+			error,
+			"hitm %s: no counterfactual '%.40s', expected one of: layout, atomics",
+			command, text);
+	return true;
 }

@@ -15,4 +15,8 @@ bool option_number(const char *command, const char *option, const char *text, ui
  * option without its value (':') or for one that there is not. Returns false. */
 bool option_refused(const char *command, int option, char **argv, struct error *error);
 
+/* "layout" or "atomics": which counterfactual is to be simulated too. `command` is for the message. */
+bool option_ideal(const char *command, const char *text, bool *layout, bool *atomics,
+		  struct error *error);
+
 #endif

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 #include "cli/memory.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,24 @@ static bool make_directories(const char *directory, struct error *error)
 	return true;
 }
 
+/* Would a file of this path be new, or take the place of a regular one? */
+static bool replaces(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) || S_ISREG(about.st_mode);
+}
+
+/* A link's target is what is written. */
+static void follow_link(char *path)
+{
+	char *target = realpath(path, NULL);
+
+	if (target && strlen(target) < OUTPUT_PATH)
+		strcpy(path, target);
+	free(target);
+}
+
 bool output_open(struct output *output, const char *directory, const char *name,
 		 struct error *error)
 {
@@ -29,21 +48,36 @@ bool output_open(struct output *output, const char *directory, const char *name,
 		return false;
 	if (snprintf(output->path, sizeof(output->path), "%s/%s", directory, name) >= OUTPUT_PATH)
 		return error_set(error, "%.100s...: a path too long", directory);
-	snprintf(output->unfinished, sizeof(output->unfinished), "%s.%ld", output->path,
-		 (long)getpid());
+	follow_link(output->path);
+	if (replaces(output->path))
+		snprintf(output->unfinished, sizeof(output->unfinished), "%s.%ld", output->path,
+			 (long)getpid());
+	else
+		strcpy(output->unfinished, output->path);
 	output->file = fopen(output->unfinished, "w");
 	return output->file || error_set(error, "%s: %s", output->path, strerror(errno));
 }
 
+bool output_open_path(struct output *output, const char *path, struct error *error)
+{
+	const char *slash = strrchr(path, '/');
+	char directory[OUTPUT_PATH];
+
+	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) : 1,
+		 slash ? path : ".");
+	return output_open(output, directory[0] ? directory : "/", slash ? slash + 1 : path, error);
+}
+
 bool output_close(struct output *output, struct error *error)
 {
-	bool written = !ferror(output->file);
+	bool written = !ferror(output->file), apart = strcmp(output->unfinished, output->path);
 
 	if (fclose(output->file) == 0 && written && !error->text[0] &&
-	    rename(output->unfinished, output->path) == 0)
+	    (!apart || rename(output->unfinished, output->path) == 0))
 		return true;
 	error_set(error, "%s: %s", output->path, strerror(errno));
-	unlink(output->unfinished);
+	if (apart)
+		unlink(output->unfinished);
 	return false;
 }
 

@@ -15,9 +15,12 @@ struct output {
 };
 
 /* Opens DIRECTORY/NAME for writing, under another name until it is closed; makes the directory (and
- * those above) if it is missing. */
+ * those above) if it is missing. What is there and no regular file, as a device or a pipe, is written to
+ * as it is; of a link its target is written. */
 bool output_open(struct output *output, const char *directory, const char *name,
 		 struct error *error);
+/* The same of a file by its path. */
+bool output_open_path(struct output *output, const char *path, struct error *error);
 /* Gives the file its name. Where anything has gone wrong, or *error is set already, it is removed,
  * and *error is set. */
 bool output_close(struct output *output, struct error *error);
