@@ -18,7 +18,7 @@ CLANG    = $(findstring clang,$(CC))
 # What has to be installed, each as TEST:PACKAGE, the package being Debian's. A test is a command, a
 # header, or a compiler option with which a program must link.
 NEED_build = $(firstword $(CC)):$(if $(CLANG),clang,gcc) stdio.h:libc6-dev yaml.h:libyaml-dev \
-	jansson.h:libjansson-dev hwloc.h:libhwloc-dev elfutils/libdwfl.h:libdw-dev \
+	jansson.h:libjansson-dev hwloc.h:libhwloc-dev zlib.h:zlib1g-dev zstd.h:libzstd-dev elfutils/libdwfl.h:libdw-dev \
 	libelf.h:libelf-dev bpf/btf.h:libbpf-dev objcopy:binutils \
 	$(if $(CLANG),-fopenmp:libomp-dev \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE):libclang-rt-dev))
@@ -56,7 +56,7 @@ SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=a
 # Results are the same bytes on every compiler, so no compiler may fuse multiplications and additions.
 COMPILE  = $(CC) -std=gnu17 $(WARNINGS) -I. -Isim $(CPPFLAGS) -DHITM_VERSION='"$(VERSION)"' \
 	-DHITM_DATADIR='"$(DATADIR)"' -fopenmp -pthread -ffp-contract=off $(SANITIZE_FLAGS) $(CFLAGS)
-LDLIBS   = -lyaml -ljansson -lhwloc -ldw -lelf -lbpf -lm
+LDLIBS   = -lyaml -ljansson -lhwloc -ldw -lelf -lbpf -lz -lzstd -lm
 
 Q        = $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules

@@ -21,8 +21,7 @@ static size_t printable_length(const unsigned char *text)
 	return text[0] == 0xc2 && text[1] < 0xa0 ? 0 : length;
 }
 
-/* Names come from strangers and messages go to terminals: what does not print is shown as \xNN. */
-static void text_escape(char *out, size_t room, const char *text)
+void text_escape(char *out, size_t room, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 

@@ -4,6 +4,7 @@
 #define CONFIG_ERROR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct error {
 	char text[512]; /* empty: nothing went wrong */
@@ -16,5 +17,9 @@ bool error_at(struct error *error, const char *file, unsigned line, unsigned col
 
 /* Records a message that has no place in a file. Returns false. */
 bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Names come from strangers and messages go to terminals: copies a text, as much as `room` holds with
+ * its end, and shows what does not print as \xNN. The copy is valid UTF-8. */
+void text_escape(char *out, size_t room, const char *text);
 
 #endif

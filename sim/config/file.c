@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int file_open(const char *path, struct error *error)
+int file_open(const char *path, struct error *error)
 {
 	struct stat status;
 	int file;
@@ -68,6 +68,23 @@ char *file_read(const char *path, size_t most, size_t *length, struct error *err
 		*length = (size_t)got;
 		return text;
 	}
+	free(text);
+	return NULL;
+}
+
+char *file_read_input(size_t most, size_t *length, struct error *error)
+{
+	char *text = malloc(most + 1);
+	ssize_t got = text ? read_whole(STDIN_FILENO, text, most + 1) : -1;
+
+	if (got >= 0 && (size_t)got <= most) {
+		*length = (size_t)got;
+		return text;
+	}
+	if (got < 0)
+		error_set(error, "standard input: %s", strerror(errno));
+	else
+		file_too_long("standard input", most, error);
 	free(text);
 	return NULL;
 }

@@ -31,6 +31,8 @@
 	X(plot)         \
 	X(host)         \
 	X(calibrate)    \
+	X(data_src)     \
+	X(perf_script)  \
 	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
