@@ -33,6 +33,7 @@
 	X(calibrate)    \
 	X(data_src)     \
 	X(perf_script)  \
+	X(perf_data)    \
 	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
