@@ -5,6 +5,7 @@
 const struct trace_format *const trace_formats[] = {
 	&trace_format_perf_script,
 	&trace_format_perf_data,
+	&trace_format_c2c,
 	NULL,
 };
 

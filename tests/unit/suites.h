@@ -34,6 +34,7 @@
 	X(data_src)     \
 	X(perf_script)  \
 	X(perf_data)    \
+	X(c2c)          \
 	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
