@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/fuzz/fuzz.h"
+#include "trace/trace.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,4 +59,79 @@ struct document *fuzz_document(const char *name, const char *text)
 
 	FUZZ_EXPECT(document, &error);
 	return document;
+}
+
+/* ---- captures ------------------------------------------------------------------------------- */
+
+static void expect_readable(struct text text)
+{
+	volatile char sum = 0;
+
+	FUZZ_EXPECT(text.length <= INPUT_LINE_MOST && (text.at || !text.length), NULL);
+	for (uint32_t k = 0; k < text.length; k++)
+		sum = (char)(sum ^ text.at[k]); /* the sanitizer looks on */
+}
+
+static void expect_sound(const struct trace_record *record)
+{
+	FUZZ_EXPECT(record->op < TRACE_OPS && record->source < SOURCES, NULL);
+	FUZZ_EXPECT(record->weight && record->cpus, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_ADDRESS || record->field.length, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_ADDRESS || !record->address, NULL);
+	FUZZ_EXPECT(!(record->known & KNOWN_SIZE) == !record->size, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_TIME || !record->time, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_LATENCY || !record->latency, NULL);
+	FUZZ_EXPECT(record->cpu < TRACE_CPUS_MAX && record->cpus <= TRACE_CPUS_MAX, NULL);
+	expect_readable(record->thread_name);
+	expect_readable(record->event);
+	expect_readable(record->symbol);
+	expect_readable(record->field);
+}
+
+static void expect_counted(const struct trace_summary *summary, uint64_t records)
+{
+	uint64_t sum = summary->used, ops = 0;
+
+	for (int why = 0; why < DROPS; why++)
+		sum += summary->dropped[why];
+	for (int op = 0; op < TRACE_OPS; op++)
+		ops += summary->ops[op];
+	FUZZ_EXPECT(summary->read == sum, NULL);
+	FUZZ_EXPECT(summary->used == records && ops == records, NULL);
+	FUZZ_EXPECT(summary->note_count <= SUMMARY_NOTES, NULL);
+}
+
+static void expect_lines_counted(const struct trace *trace)
+{
+	uint64_t sum = trace->summary.read;
+
+	for (int what = 0; what < SKIPS; what++)
+		sum += trace->summary.skipped[what];
+	FUZZ_EXPECT(sum == input_line_number(trace->input), NULL);
+}
+
+void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size)
+{
+	struct error error = { "" };
+	struct trace *trace = trace_open_memory(FUZZ_NAME, data, size, format, &error);
+	struct trace_record record;
+	enum trace_step step;
+	uint64_t records = 0;
+
+	if (!trace) {
+		fuzz_expect_message(&error);
+		return;
+	}
+	while ((step = trace_next(trace, &record, &error)) == STEP_RECORD) {
+		expect_sound(&record);
+		records++;
+	}
+	expect_counted(trace_summary(trace), records);
+	if (step == STEP_FAILED || (!records && error.text[0]))
+		fuzz_expect_message(&error);
+	else
+		FUZZ_EXPECT(!error.text[0], &error);
+	if (step == STEP_END && lines)
+		expect_lines_counted(trace);
+	trace_close(trace);
 }

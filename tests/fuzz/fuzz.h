@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "config/yaml.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,5 +31,9 @@ void fuzz_expect_message(const struct error *error);
 
 /* Parses text that must be right. */
 struct document *fuzz_document(const char *name, const char *text);
+
+/* Reads bytes as a capture of this format, to its end or to what is wrong with it. Every record is sound,
+ * and counted; where `lines`, so is every line. */
+void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size);
 
 #endif

@@ -34,9 +34,20 @@ replay machine 20000
 replay results 20000
 replay layout 20000
 replay litmus 20000
-replay members 10000
+replay members 1000
+replay perf_data 20000
+replay c2c 20000
 wait $first
 replay sim 4000 & first=$!
 replay set 20000
+replay perf_script 20000
+replay lackey 10000
+replay drmemtrace 10000
+replay pinatrace 10000
+replay din 10000
+replay gem5 10000
+replay recognise 10000
+replay trace_text 10000
+replay trace_binary 10000
 wait $first
-echo "fuzz      $(grep -ho "^replay [a-z]* [0-9]*" "$0" | awk '{ n += $3 } END { print n " inputs of " NR " targets" }') under the sanitizers: nothing found"
+echo "fuzz      $(grep -ho "^replay [a-z0-9_]* [0-9]*" "$0" | awk '{ n += $3 } END { print n " inputs of " NR " targets" }') under the sanitizers: nothing found"

@@ -29,11 +29,16 @@
 	X(experiment)   \
 	X(native)       \
 	X(plot)         \
+	X(input)        \
+	X(native_trace) \
+	X(small_traces) \
+	X(recognise)    \
 	X(host)         \
 	X(calibrate)    \
 	X(data_src)     \
 	X(perf_script)  \
 	X(perf_data)    \
+	X(captures)     \
 	X(c2c)          \
 	X(cli)
 
