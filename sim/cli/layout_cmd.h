@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The subcommand `hitm layout VERB NAME...`: show, check and verify struct layouts. */
+/* The subcommand `hitm layout VERB NAME...`: show, check, verify and import struct layouts. */
 #ifndef CLI_LAYOUT_CMD_H
 #define CLI_LAYOUT_CMD_H
 

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "layout/btf.h"
+#include "config/schema.h"
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	CHAIN_LIMIT = 64, /* typedefs and qualifiers in a row */
 	FILE_LIMIT = 1 << 30,
 };
 
+#define NO_BTF "%.200s: no BTF, expected an ELF file with .BTF, or BTF alone"
+
 struct btf_file {
-	struct btf *btf;
+	struct btf *btf, *base; /* the base, if there is one, is freed after it */
 	char *path;
 };
 
@@ -78,6 +82,7 @@ static bool type_read(void *context, uint64_t id, struct type *type, struct erro
 		type->size = from->size;
 	type->align = is_compound(from) ? 0 : type->size;
 	type->compound = is_compound(from) && element == whole;
+	type->name = type->compound ? btf__name_by_offset(file->btf, from->name_off) : NULL;
 	if (type->compound && btf_vlen(from))
 		type->first_member = (uint64_t)element << 16;
 	return !__builtin_mul_overflow(type->size, count, &type->size) || damaged(file, error);
@@ -101,43 +106,111 @@ static bool member_read(void *context, uint64_t id, struct type_member *member, 
 
 /* ---- structs -------------------------------------------------------------------------------- */
 
+/* The name by which a struct or union is known, or NULL where this is none. A typedef counts as one
+ * of its own where `any` says so, else only where the struct has no other name. */
+static const char *struct_name(const struct btf_file *file, uint32_t id, bool any)
+{
+	const struct btf_type *type = btf__type_by_id(file->btf, id), *behind = type;
+	const char *name = btf__name_by_offset(file->btf, type->name_off), *own;
+
+	if (!name || !*name || !(is_compound(type) || btf_is_typedef(type)))
+		return NULL;
+	if (btf_is_typedef(type)) {
+		id = stripped(file, id);
+		behind = id ? btf__type_by_id(file->btf, id) : NULL;
+		own = behind ? btf__name_by_offset(file->btf, behind->name_off) : NULL;
+		if (!behind || !is_compound(behind) || (!any && own && *own))
+			return NULL;
+	}
+	return name;
+}
+
 struct members *btf_file_members(struct btf_file *file, const char *structure, struct error *error)
 {
 	const struct type_reader reader = { file, type_read, member_read };
 
 	for (uint32_t id = 1; id < btf__type_cnt(file->btf); id++) {
-		const struct btf_type *type = btf__type_by_id(file->btf, id);
-		const char *name = btf__name_by_offset(file->btf, type->name_off);
+		const char *name = struct_name(file, id, true);
 
-		if (name && !strcmp(name, structure) &&
-		    (is_compound(type) || btf_is_typedef(type)) && stripped(file, id) &&
-		    is_compound(btf__type_by_id(file->btf, stripped(file, id))))
+		if (name && !strcmp(name, structure))
 			return members_read(&reader, structure, id, error);
 	}
 	return NULL;
 }
 
+void btf_file_each(struct btf_file *file,
+		   bool (*each)(void *context, const char *name, const struct members *members,
+				const struct error *refusal),
+		   void *context)
+{
+	const struct type_reader reader = { file, type_read, member_read };
+	bool more = true;
+
+	for (uint32_t id = 1; more && id < btf__type_cnt(file->btf); id++) {
+		const char *name = struct_name(file, id, false);
+		struct error refusal = { "" };
+		struct members *members;
+
+		if (!name)
+			continue;
+		members = members_read(&reader, name, id, &refusal);
+		more = each(context, name, members, &refusal);
+		members_free(members);
+	}
+}
+
+const char *btf_file_nearest(struct btf_file *file, const char *structure)
+{
+	const char **names = calloc(btf__type_cnt(file->btf) + 1, sizeof(*names)), *near;
+	size_t count = 0;
+
+	for (uint32_t id = 1; names && id < btf__type_cnt(file->btf); id++)
+		if ((names[count] = struct_name(file, id, true)))
+			count++;
+	near = names ? nearest(structure, names) : NULL;
+	free(names);
+	return near;
+}
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
-struct btf_file *btf_file_open(const char *path, struct error *error)
+static bool is_readable(const char *path, struct error *error)
 {
-	struct btf_file *file = calloc(1, sizeof(*file));
 	struct stat status;
 
+	if (stat(path, &status))
+		return error_set(error, "%.200s: %s", path, strerror(errno));
+	return (S_ISREG(status.st_mode) && status.st_size <= FILE_LIMIT) ||
+	       error_set(error, "%.200s: expected a file of at most 1 GiB", path);
+}
+
+/* Without a base, only what stands alone can be parsed: the strings of what does not begin with
+ * none. */
+static bool parse(struct btf_file *file, const char *path, const char *base, struct error *error)
+{
+	const char *kernel = base ? base : BTF_KERNEL;
+
+	if (!is_readable(path, error) || (base && !is_readable(base, error)))
+		return false;
+	file->btf = base ? NULL : btf__parse(path, NULL);
+	if (file->btf || (!base && (!strcmp(path, BTF_KERNEL) || access(BTF_KERNEL, R_OK))))
+		return file->btf || error_set(error, NO_BTF, path);
+	file->base = btf__parse(kernel, NULL);
+	if (!file->base)
+		return error_set(error, NO_BTF, kernel);
+	file->btf = btf__parse_split(path, file->base);
+	return file->btf || error_set(error, NO_BTF, path);
+}
+
+struct btf_file *btf_file_open(const char *path, const char *base, struct error *error)
+{
+	struct btf_file *file = calloc(1, sizeof(*file));
+
 	libbpf_set_print(NULL);
-	if (!file || !(file->path = strdup(path))) {
+	if (!file || !(file->path = strdup(path)))
 		error_set(error, "out of memory");
-	} else if (stat(path, &status)) {
-		error_set(error, "%.200s: %s", path, strerror(errno));
-	} else if (!S_ISREG(status.st_mode) || status.st_size > FILE_LIMIT) {
-		error_set(error, "%.200s: expected a file of at most 1 GiB", path);
-	} else {
-		file->btf = btf__parse(path, NULL);
-		if (file->btf)
-			return file;
-		error_set(error, "%.200s: no BTF, expected an ELF file with .BTF, or BTF alone",
-			  path);
-	}
+	else if (parse(file, path, base, error))
+		return file;
 	btf_file_close(file);
 	return NULL;
 }
@@ -147,6 +220,7 @@ void btf_file_close(struct btf_file *file)
 	if (!file)
 		return;
 	btf__free(file->btf);
+	btf__free(file->base);
 	free(file->path);
 	free(file);
 }

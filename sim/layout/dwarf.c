@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "layout/dwarf.h"
+#include "config/schema.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -20,6 +21,7 @@ struct search {
 	const struct dwarf *file;
 	Dwarf *dwarf; /* of the module at hand */
 	const char *structure;
+	const char *near; /* the name nearest to it so far */
 	struct members *members;
 	struct error *error;
 };
@@ -177,6 +179,7 @@ static bool type_read(void *context, uint64_t id, struct type *type, struct erro
 	type->size = size_of(&die);
 	type->align = number_of(&die, DW_AT_alignment);
 	type->compound = is_compound(&die);
+	type->name = type->compound ? dwarf_diename(&die) : NULL;
 	if (type->compound && !dwarf_child(&die, &child))
 		type->first_member = id_of(&child);
 	if (!type->compound && !type->align)
@@ -245,24 +248,28 @@ static bool entry_matches(struct search *search, Dwarf_Die *entry)
 	return true;
 }
 
-static int module_search(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
-			 void *context)
+/* At file scope, in every unit of a module: until `each` returns true. */
+static bool entries_search(struct search *search, Dwfl_Module *module,
+			   bool (*each)(struct search *search, Dwarf_Die *entry))
 {
-	struct search *search = context;
 	Dwarf_Addr bias;
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die top, entry;
 
-	(void)userdata;
-	(void)name;
-	(void)start;
 	search->dwarf = dwfl_module_getdwarf(module, &bias);
 	while (search->dwarf &&
 	       !dwarf_get_units(search->dwarf, unit, &unit, NULL, NULL, &top, NULL))
 		for (bool more = !dwarf_child(&top, &entry); more; more = next_sibling(&entry))
-			if (entry_matches(search, &entry))
-				return DWARF_CB_ABORT;
-	return DWARF_CB_OK;
+			if (each(search, &entry))
+				return true;
+	return false;
+}
+
+static int module_search(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
+			 void *context)
+{
+	(void)userdata, (void)name, (void)start;
+	return entries_search(context, module, entry_matches) ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 struct members *dwarf_members(struct dwarf *dwarf, const char *structure, struct error *error)
@@ -273,15 +280,36 @@ struct members *dwarf_members(struct dwarf *dwarf, const char *structure, struct
 	return search.members;
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
-
-static int no_other_file(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-			 const char *file, const char *link, GElf_Word crc, char **found)
+/* Keeps the nearer of this name and the nearest so far. */
+static bool entry_compare(struct search *search, Dwarf_Die *entry)
 {
-	(void)module, (void)userdata, (void)name, (void)base;
-	(void)file, (void)link, (void)crc, (void)found;
-	return -1;
+	const char *names[] = { search->near, dwarf_diename(entry), NULL };
+	Dwarf_Die die = *entry;
+
+	if (!names[1] || !(is_compound(entry) || dwarf_tag(entry) == DW_TAG_typedef) ||
+	    !strip(&die) || !is_compound(&die) || !dwarf_hasattr(&die, DW_AT_byte_size))
+		return false;
+	search->near = nearest(search->structure, names[0] ? names : names + 1);
+	return false;
 }
+
+static int module_compare(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
+			  void *context)
+{
+	(void)userdata, (void)name, (void)start;
+	entries_search(context, module, entry_compare);
+	return DWARF_CB_OK;
+}
+
+char *dwarf_nearest(struct dwarf *dwarf, const char *structure)
+{
+	struct search search = { .file = dwarf, .structure = structure };
+
+	dwfl_getmodules(dwarf->dwfl, module_compare, &search, 0);
+	return search.near ? strdup(search.near) : NULL;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
 
 static int has_dwarf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
 		     void *context)
@@ -295,7 +323,7 @@ static int has_dwarf(Dwfl_Module *module, void **userdata, const char *name, Dwa
 
 struct dwarf *dwarf_open(const char *path, struct error *error)
 {
-	static const Dwfl_Callbacks callbacks = { .find_debuginfo = no_other_file,
+	static const Dwfl_Callbacks callbacks = { .find_debuginfo = dwfl_standard_find_debuginfo,
 						  .section_address = dwfl_offline_section_address };
 	struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
 	bool found = false;

@@ -5,6 +5,7 @@
 
 #include "config/yaml.h"
 #include <stdint.h>
+#include <stdio.h>
 
 struct layout_field {
 	const char *name; /* dotted through nested structs: "memory.usage" */
@@ -22,7 +23,10 @@ struct layout {
 	struct layout_field *fields;
 };
 
-enum { LAYOUT_FIELD_LIMIT = 4096 };
+enum {
+	LAYOUT_FIELD_LIMIT = 4096,
+	LAYOUT_NAME_LIMIT = 512, /* letters of a field's name */
+};
 
 /* An empty layout, and a field more in it, kept in order of offset (fields at the same offset stay
  * as they came); the name is `prefix.name`, or `name` where the prefix is empty. Strings are
@@ -62,7 +66,21 @@ struct layout_source {
 };
 struct layout *layout_read(const struct layout_source *source, const char *name,
 			   const struct node *at, struct error *error);
+/* The same of text; layouts that it nests come from `directory`. In messages it is `name`.yaml. */
+struct layout *layout_parse(const char *directory, const char *name, const char *text,
+			    size_t length, struct error *error);
 void layout_free(struct layout *layout);
+
+/* A field of a layout that is a struct with a layout of its own. */
+struct layout_nested {
+	const char *field, *layout; /* "mmap_lock", "rw_semaphore-6.1" */
+};
+
+/* Writes what layout_load reads back to the same layout: fields that overlap are joined by `union_with`.
+ * Fields that `nested` (of `nested_count`) names get `layout: NAME`. The comment, lines or NULL, comes first.
+ * What the file does not take shows when it is closed or flushed. */
+void layout_save(FILE *file, const struct layout *layout, const struct layout_nested *nested,
+		 uint32_t nested_count, const char *comment);
 
 /* The field with this dotted name, or NULL. */
 const struct layout_field *layout_find(const struct layout *layout, const char *name);

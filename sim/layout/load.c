@@ -12,7 +12,6 @@
 enum {
 	SIZE_LIMIT = 1 << 20,
 	ALIGN_LIMIT = 4096,
-	NAME_LIMIT = 128,
 	NESTING_LIMIT = 16,
 };
 
@@ -72,7 +71,7 @@ static bool name_is_sound(const char *name)
 {
 	size_t length = strlen(name);
 
-	if (length > NAME_LIMIT || !(isalpha((unsigned char)*name) || *name == '_'))
+	if (length > LAYOUT_NAME_LIMIT || !(isalpha((unsigned char)*name) || *name == '_'))
 		return false;
 	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]") ==
 	       length;
@@ -367,4 +366,28 @@ struct layout *layout_load(const char *directory, const char *name, const struct
 			   struct error *error)
 {
 	return layout_read(&(struct layout_source){ file_find, directory }, name, at, error);
+}
+
+/* ---- from text ---- */
+
+struct text {
+	const char *directory, *text;
+	size_t length;
+};
+
+static struct document *text_find(const void *context, const char *name, const struct node *at,
+				  struct error *error)
+{
+	const struct text *text = context;
+
+	return at ? file_find(text->directory, name, at, error)
+		  : document_parse(name, text->text, text->length, error);
+}
+
+struct layout *layout_parse(const char *directory, const char *name, const char *text,
+			    size_t length, struct error *error)
+{
+	const struct text context = { directory, text, length };
+
+	return layout_read(&(struct layout_source){ text_find, &context }, name, NULL, error);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_LIMIT = 512 };
-
 /* A walk down the members. Every struct that is entered takes up depth, and every member, named
  * or not, one of a limited number: types that contain themselves, which only damaged files have,
  * come to an end. */
@@ -53,13 +51,17 @@ static bool member_add(struct walk *walk, const char *prefix, const struct type_
 				 "struct %.60s: member '%.60s' ends beyond the %u bytes of the "
 				 "struct",
 				 members->structure, from->name, members->size);
-	if (strlen(prefix) + strlen(from->name) >= NAME_LIMIT)
+	if (strlen(prefix) + strlen(from->name) >= LAYOUT_NAME_LIMIT)
 		return error_set(walk->error, "struct %.60s: a member's name has over %d letters",
-				 members->structure, NAME_LIMIT);
+				 members->structure, LAYOUT_NAME_LIMIT);
 	if (!room_make(walk))
 		return false;
-	if (asprintf(&member.name, "%s%s%s", prefix, *prefix ? "." : "", from->name) < 0)
+	if (type->name && *type->name && !(member.type = strdup(type->name)))
 		return error_set(walk->error, "out of memory");
+	if (asprintf(&member.name, "%s%s%s", prefix, *prefix ? "." : "", from->name) < 0) {
+		free(member.type);
+		return error_set(walk->error, "out of memory");
+	}
 	members->all[members->count++] = member;
 	return true;
 }
@@ -84,7 +86,7 @@ static bool member_read(struct walk *walk, const char *prefix, const struct type
 {
 	bool named = member->name && *member->name;
 	struct type type = { 0 };
-	char name[NAME_LIMIT + 1];
+	char name[LAYOUT_NAME_LIMIT + 1];
 
 	if (!walk->reader->type(walk->reader->context, member->type, &type, walk->error))
 		return false;
@@ -160,8 +162,10 @@ void members_free(struct members *members)
 {
 	if (!members)
 		return;
-	for (uint32_t k = 0; k < members->count; k++)
+	for (uint32_t k = 0; k < members->count; k++) {
 		free(members->all[k].name);
+		free(members->all[k].type);
+	}
 	free(members->all);
 	free(members->structure);
 	free(members);
@@ -177,19 +181,56 @@ const struct member *members_find(const struct members *members, const char *nam
 	return NULL;
 }
 
-struct layout *members_layout(const struct members *members, const char *name, const char *source,
-			      struct error *error)
+static struct nesting *nesting_find(struct nesting *nestings, uint32_t count,
+				    const struct member *member)
+{
+	for (uint32_t k = 0; k < count; k++)
+		if (member->type && !strcmp(nestings[k].type, member->type))
+			return &nestings[k];
+	return NULL;
+}
+
+/* Members of C++'s base classes may have the same name, and those of what is no pahole's text. */
+static bool leaf_add(struct layout *layout, const struct member *member, struct error *error)
+{
+	if (layout_find(layout, member->name))
+		return error_set(error, "struct %.60s: two members are called '%.60s'",
+				 layout->structure, member->name);
+	return layout_add(layout, "", member->name, member->offset, member->size) ||
+	       error_set(error, "struct %.60s: out of memory, or over %d fields", layout->structure,
+			 LAYOUT_FIELD_LIMIT);
+}
+
+static bool is_within(const struct member *member, const struct member *outer)
+{
+	size_t length = strlen(outer->name);
+
+	return !strncmp(member->name, outer->name, length) && member->name[length] == '.';
+}
+
+struct layout *members_layout_nested(const struct members *members, const char *name,
+				     const char *source, struct nesting *nestings,
+				     uint32_t nesting_count, struct layout_nested *nested,
+				     uint32_t *nested_count, struct error *error)
 {
 	struct layout *layout = layout_new(name, members->structure, source);
+	const struct member *outer = NULL; /* the last that has a layout of its own */
 	bool good = layout || error_set(error, "out of memory");
 
 	for (uint32_t k = 0; k < members->count && good; k++) {
 		const struct member *member = &members->all[k];
+		struct nesting *nesting = nesting_find(nestings, nesting_count, member);
 
-		if (member->leaf)
-			good = layout_add(layout, "", member->name, member->offset, member->size) ||
-			       error_set(error, "struct %.60s: out of memory, or over %d fields",
-					 members->structure, LAYOUT_FIELD_LIMIT);
+		if (outer && is_within(member, outer))
+			continue;
+		if (nesting) {
+			outer = member;
+			nesting->used++;
+			nested[(*nested_count)++] =
+				(struct layout_nested){ member->name, nesting->layout };
+		}
+		if (member->leaf || nesting)
+			good = leaf_add(layout, member, error);
 	}
 	if (good && !layout->field_count)
 		good = error_set(error, "struct %.60s has no members", members->structure);
@@ -200,6 +241,12 @@ struct layout *members_layout(const struct members *members, const char *name, c
 	layout->size = members->size;
 	layout->align = members->align;
 	return layout;
+}
+
+struct layout *members_layout(const struct members *members, const char *name, const char *source,
+			      struct error *error)
+{
+	return members_layout_nested(members, name, source, NULL, 0, NULL, NULL, error);
 }
 
 uint32_t members_verify(const struct members *members, const struct layout *layout,

@@ -14,7 +14,8 @@ struct member {
 	/* Of a bit-field how many bits, else 0. `offset` and `size` are then of the bytes that
 	 * these bits lie in, which neighbours may share. */
 	uint32_t bits;
-	bool leaf; /* no struct or union with members; an array, whatever of, is a leaf */
+	bool leaf;  /* no struct or union with members; an array, whatever of, is a leaf */
+	char *type; /* the struct or union it is, without that word, or NULL */
 };
 
 /* In order of declaration, a nested struct before its members. */
@@ -24,6 +25,8 @@ struct members {
 	uint32_t align; /* the most that it or a member asks for, as far as the source knows */
 	uint32_t count;
 	struct member *all;
+	uint32_t line; /* of text, where the struct begins there; else 0 */
+	bool cut;      /* the size is missing, and a guess */
 };
 
 enum {
@@ -40,6 +43,7 @@ struct type {
 	uint64_t align;        /* that it asks for by itself, else 0; bytes */
 	bool compound;         /* a struct or a union */
 	uint64_t first_member; /* an id, if compound; 0: has none */
+	const char *name;      /* of a struct or union, or NULL. Holds as that of a member does. */
 };
 
 struct type_member {
@@ -69,8 +73,21 @@ void members_free(struct members *members);
 /* The first member with this dotted name, or NULL. */
 const struct member *members_find(const struct members *members, const char *name);
 
-/* A layout of the leaves. NULL with *error set, where there are none or too many; the caller
- * frees it. */
+/* Members that are structs of this type have a layout of their own. */
+struct nesting {
+	const char *type, *layout;
+	uint32_t used; /* by so many members; counted by members_layout_nested */
+};
+
+/* A layout of the leaves, but that members whose struct has a layout of its own count as leaves: these
+ * are put in `nested`, which has room for as many as there are members, and are counted in *nested_count;
+ * their names are those of the members. NULL with *error set, where there are none or too many; the
+ * caller frees it. */
+struct layout *members_layout_nested(const struct members *members, const char *name,
+				     const char *source, struct nesting *nestings,
+				     uint32_t nesting_count, struct layout_nested *nested,
+				     uint32_t *nested_count, struct error *error);
+/* The same without any such. */
 struct layout *members_layout(const struct members *members, const char *name, const char *source,
 			      struct error *error);
 

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		expect_consistent(dwarf_members(dwarf, "s", &error), &error);
 	dwarf_close(dwarf);
 	error.text[0] = '\0';
-	btf = btf_file_open(path, &error);
+	btf = btf_file_open(path, NULL, &error);
 	FUZZ_EXPECT(btf || !strncmp(error.text, path, strlen(path)), &error);
 	if (btf)
 		expect_consistent(btf_file_members(btf, "s", &error), &error);

@@ -49,5 +49,6 @@ replay gem5 10000
 replay recognise 10000
 replay trace_text 10000
 replay trace_binary 10000
+replay pahole 20000
 wait $first
 echo "fuzz      $(grep -ho "^replay [a-z0-9_]* [0-9]*" "$0" | awk '{ n += $3 } END { print n " inputs of " NR " targets" }') under the sanitizers: nothing found"

@@ -11,6 +11,8 @@
 	X(config)       \
 	X(layout)       \
 	X(members)      \
+	X(pahole)       \
+	X(import)       \
 	X(engine)       \
 	X(coherence)    \
 	X(distance)     \

@@ -564,9 +564,9 @@ static void a_layout_that_is_missing_names_the_nearest(void)
 
 static void options_of_layout_are_checked(void)
 {
-	expect_mistake("layout draw", "hitm layout: ", "show, check or verify");
+	expect_mistake("layout draw", "hitm layout: ", "show, check, verify or import");
 	expect_mistake("layout verify page_counter-6.12",
-		       "hitm layout verify: ", "one of --dwarf and --btf");
+		       "hitm layout verify: ", "one of --dwarf, --btf and --pahole");
 	expect_mistake("layout verify --dwarf absent", "absent: ", "expected an ELF file");
 	expect_mistake("layout show", "hitm layout show: ", "one layout");
 	expect_mistake("layout check", "hitm layout check: ", "a layout");

@@ -182,7 +182,7 @@ static struct members *from_dwarf(const char *name, const char *structure, struc
 
 static struct members *from_btf(const char *name, const char *structure, struct error *error)
 {
-	struct btf_file *file = btf_file_open(path_of(name), error);
+	struct btf_file *file = btf_file_open(path_of(name), NULL, error);
 	struct members *members = file ? btf_file_members(file, structure, error) : NULL;
 
 	btf_file_close(file);
@@ -334,10 +334,14 @@ static void btf_save(struct btf *btf, const char *name)
 static void btf_of_hand_made_types_is_read(void)
 {
 	static const struct member want[] = {
-		{ (char *)"a", 0, 8, 0, true },   { (char *)"b", 8, 4, 0, true },
-		{ (char *)"c", 8, 8, 0, true },   { (char *)"d", 16, 1, 3, true },
-		{ (char *)"e", 16, 2, 7, true },  { (char *)"g", 24, 8, 0, true },
-		{ (char *)"h", 32, 1, 0, false }, { (char *)"h.f", 32, 1, 0, true },
+		{ .name = (char *)"a", .offset = 0, .size = 8, .bits = 0, .leaf = true },
+		{ .name = (char *)"b", .offset = 8, .size = 4, .bits = 0, .leaf = true },
+		{ .name = (char *)"c", .offset = 8, .size = 8, .bits = 0, .leaf = true },
+		{ .name = (char *)"d", .offset = 16, .size = 1, .bits = 3, .leaf = true },
+		{ .name = (char *)"e", .offset = 16, .size = 2, .bits = 7, .leaf = true },
+		{ .name = (char *)"g", .offset = 24, .size = 8, .bits = 0, .leaf = true },
+		{ .name = (char *)"h", .offset = 32, .size = 1, .bits = 0, .leaf = false },
+		{ .name = (char *)"h.f", .offset = 32, .size = 1, .bits = 0, .leaf = true },
 	};
 	struct btf *btf = btf__new_empty();
 	int integer = btf__add_int(btf, "int", 4, BTF_INT_SIGNED),
@@ -429,7 +433,7 @@ static bool endless_type(void *context, uint64_t id, struct type *type, struct e
 	struct endless *endless = context;
 
 	(void)error;
-	*type = id == 1 ? (struct type){ 64, 0, true, 2 } : endless->type;
+	*type = id == 1 ? (struct type){ 64, 0, true, 2, NULL } : endless->type;
 	return true;
 }
 
@@ -448,21 +452,21 @@ static void whatever_a_file_says_the_walk_ends(void)
 		struct endless endless;
 		const char *error;
 	} cases[] = {
-		{ { { 4, 4, false, 0 }, { "x", 9, 0, 0, 0, 2 } },
+		{ { { 4, 4, false, 0, NULL }, { "x", 9, 0, 0, 0, 2 } },
 		  "struct s: more than 16384 members" },
-		{ { { 4, 4, false, 0 }, { NULL, 9, 0, 0, 0, 2 } },
+		{ { { 4, 4, false, 0, NULL }, { NULL, 9, 0, 0, 0, 2 } },
 		  "struct s: more than 16384 members" },
-		{ { { 4, 0, true, 2 }, { "x", 9, 0, 0, 0, 2 } },
+		{ { { 4, 0, true, 2, NULL }, { "x", 9, 0, 0, 0, 2 } },
 		  "struct s: nested more than 16 deep" },
-		{ { { 4, 4, false, 0 }, { "x", 9, 62 * 8, 0, 0, 0 } },
+		{ { { 4, 4, false, 0, NULL }, { "x", 9, 62 * 8, 0, 0, 0 } },
 		  "struct s: member 'x' ends beyond the 64 bytes of the struct" },
-		{ { { 65, 4, false, 0 }, { "x", 9, 0, 0, 0, 0 } },
+		{ { { 65, 4, false, 0, NULL }, { "x", 9, 0, 0, 0, 0 } },
 		  "struct s: a member has more bytes than the struct" },
-		{ { { 4, 4, false, 0 }, { "x", 9, 0, 0, 33, 0 } },
+		{ { { 4, 4, false, 0, NULL }, { "x", 9, 0, 0, 33, 0 } },
 		  "struct s: a member has more bytes than the struct" },
-		{ { { 4, 4, false, 0 }, { "x", 9, UINT64_MAX, 0, 0, 0 } },
+		{ { { 4, 4, false, 0, NULL }, { "x", 9, UINT64_MAX, 0, 0, 0 } },
 		  "struct s: a member beyond its end" },
-		{ { { 4, 4, false, 0 }, { "x", 9, 4, 0, 0, 0 } },
+		{ { { 4, 4, false, 0, NULL }, { "x", 9, 4, 0, 0, 0 } },
 		  "struct s: member 'x' starts within a byte" },
 	};
 
