@@ -7,6 +7,7 @@
 #include "models/charge.h"
 #include "models/loop.h"
 #include "models/micro.h"
+#include "models/mmap_lock.h"
 #include "models/netperf.h"
 
 #define MODEL_BODIES(X)    \
@@ -14,6 +15,7 @@
 	X(netperf_receive) \
 	X(loop_repeat)     \
 	X(charge_repeat)   \
-	X(micro_repeat)
+	X(micro_repeat)    \
+	X(mmap_repeat)
 
 #endif

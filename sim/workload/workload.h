@@ -58,6 +58,7 @@ extern const struct workload_model workload_netperf_sendfile;
 extern const struct workload_model workload_loop;
 extern const struct workload_model workload_charge;
 extern const struct workload_model workload_micro;
+extern const struct workload_model workload_mmap_lock;
 
 /* All of them, ends with NULL. */
 const struct workload_model *const *workload_models(void);

@@ -30,6 +30,7 @@
 	X(measure)      \
 	X(experiment)   \
 	X(native)       \
+	X(rwsem)        \
 	X(plot)         \
 	X(input)        \
 	X(native_trace) \
