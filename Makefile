@@ -45,7 +45,7 @@ BENCH_SRC = $(wildcard tests/bench/*.c)
 # A fuzz target is one file, fuzz_NAME.c, over the library and what of the command reads files.
 FUZZ    ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CLI = $(wildcard sim/cli/plot_*.c)
-C_FILES  = $(sort $(wildcard $(foreach dir,sim/* models tests/* tests/kernel/shim,$(dir)/*.c $(dir)/*.h)))
+C_FILES  = $(sort $(wildcard $(foreach dir,sim/* models traces tests/* tests/kernel/shim,$(dir)/*.c $(dir)/*.h)))
 
 objects  = $(patsubst %,$(B)/obj/%.o,$(1))
 
@@ -101,6 +101,14 @@ $(B)/tests/faults.so: tests/faults/faults.c $(B)/command
 	@echo "  LINK    $@"
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -shared -fPIC -o $@ $<
+
+# What `hitm record` is tried on: its symbols have their addresses in the file, and no sanitizer touches its
+# memory.
+PAGES    = $(B)/tests/pages
+$(PAGES): traces/pages.c $(B)/command
+	@echo "  LINK    $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 $(WARNINGS) -O2 -g -fno-pie -no-pie -pthread -o $@ $<
 
 # The kernel's own counter, for whoever links it: tests/kernel/kernel_counter.h. tests/kernel/fetch has put
 # its source there. Nothing but the shim stands in for the rest of the kernel.
@@ -158,7 +166,7 @@ demo: setup-demo ## install what is missing, build, predict the 2022 memcg serie
 	@echo "where the time went, and which field cost which: $(DEMO)/report-*.txt"
 
 check: setup-check ## install what is missing, build, and run every test (TESTS=... some of them)
-	@$(MAKE) --no-print-directory all $(B)/tests/unit $(FAULTS)
+	@$(MAKE) --no-print-directory all $(B)/tests/unit $(FAULTS) $(PAGES)
 	$(if $(TESTS)$(SANITIZE),,$(B)/hitm check)
 	$(strip $(TEST_ENV)) $(B)/tests/unit $(TESTS)
 

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/plot.h"
 #include "cli/probe.h"
+#include "cli/record.h"
 #include "cli/run.h"
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,8 @@ static const struct subcommand {
 	{ "native", cli_native,
 	  "run the code of an experiment on this host, beside the simulation of it" },
 	{ "calibrate", cli_calibrate, "measure this host, and write a machine file of it" },
+	{ "record", cli_record,
+	  "how perf captures a command's memory accesses here, and doing it" },
 	{ "plot", cli_plot, "pictures from results files" },
 	{ "layout", cli_layout, "show and check struct layouts" },
 	{ "check", cli_check, "the simulator checks itself: protocol, memory model, storms" },

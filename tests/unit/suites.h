@@ -42,6 +42,8 @@
 	X(perf_script)  \
 	X(perf_data)    \
 	X(captures)     \
+	X(code)         \
+	X(record)       \
 	X(c2c)          \
 	X(cli)
 
