@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "cli/paths.h"
 #include "config/schema.h"
+#include "trace/formats.h"
 #include "workload/workload.h"
 #include <dirent.h>
 #include <getopt.h>
@@ -12,17 +13,18 @@
 
 enum { STATUS_DONE = 0, STATUS_REFUSED = 2, PATH_SIZE = 4096 };
 
-static const char help[] = "usage: hitm list [machines|layouts|models|experiments]\n"
-			   "\n"
-			   "Lists what can be named, by name, with a line about each; without an "
-			   "argument all kinds.\n"
-			   "A model is what `workload: {model: NAME}` of an experiment names; the "
-			   "others are files\n"
-			   "below configs/.\n"
-			   "\n"
-			   "  -h, --help  this text\n"
-			   "\n"
-			   "Exit status: 0 done, 2 bad usage, or a file that cannot be read.\n";
+static const char help[] =
+	"usage: hitm list [machines|layouts|models|experiments|formats]\n"
+	"\n"
+	"Lists what can be named, by name, with a line about each; without an "
+	"argument all kinds.\n"
+	"A model is what `workload: {model: NAME}` of an experiment names; the "
+	"formats\n"
+	"are those of captures that hitm replay reads; the others are files below configs/.\n"
+	"\n"
+	"  -h, --help  this text\n"
+	"\n"
+	"Exit status: 0 done, 2 bad usage, or a file that cannot be read.\n";
 
 /* A name, and the line about it; both are the entry's own. */
 struct entry {
@@ -77,6 +79,15 @@ static bool list_models(struct entries *entries, struct error *error)
 	return true;
 }
 
+static bool list_formats(struct entries *entries, struct error *error)
+{
+	for (int k = 0; trace_formats[k]; k++)
+		if (!trace_formats[k]->refusal &&
+		    !entries_add(entries, trace_formats[k]->name, trace_formats[k]->about, error))
+			return false;
+	return true;
+}
+
 static const struct kind {
 	const char *name;
 	const char *title, *about; /* keys of its files: what they are, and the line about it */
@@ -87,6 +98,7 @@ static const struct kind {
 	{ "layouts", "layout", "struct", "struct ", NULL },
 	{ "models", NULL, NULL, NULL, list_models },
 	{ "experiments", "experiment", "about", "", NULL },
+	{ "formats", NULL, NULL, NULL, list_formats },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -182,7 +194,7 @@ static const struct kind *find_kind(const char *name, struct error *error)
 	near = nearest(name, names);
 	error_set(error,
 		  "hitm list: no kind '%.40s', %s%s%sexpected one of: machines, layouts, models, "
-		  "experiments",
+		  "experiments, formats",
 		  name, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/calibrate.h"
 #include "cli/check.h"
+#include "cli/export.h"
 #include "cli/layout_cmd.h"
 #include "cli/list.h"
 #include "cli/memory.h"
@@ -8,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/plot.h"
 #include "cli/probe.h"
+#include "cli/replay.h"
 #include "cli/record.h"
 #include "cli/run.h"
 #include <stdio.h>
@@ -19,6 +21,8 @@ static const struct subcommand {
 	const char *about;
 } subcommands[] = {
 	{ "run", cli_run, "simulate every variant of an experiment; predicted against published" },
+	{ "replay", cli_replay, "a captured trace on a simulated machine, and on other layouts" },
+	{ "export", cli_export, "a simulated run as a trace, every access of it" },
 	{ "probe", cli_probe,
 	  "virtual microbenchmarks of a machine against its published figures" },
 	{ "native", cli_native,

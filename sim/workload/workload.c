@@ -9,8 +9,13 @@ const char *const placement_names[] = { "compact", "spread", NULL };
 const struct workload_model *const *workload_models(void)
 {
 	static const struct workload_model *const models[] = {
-		&workload_netperf_sendfile, &workload_loop, &workload_charge, &workload_micro,
-		&workload_mmap_lock,        NULL,
+		&workload_netperf_sendfile,
+		&workload_loop,
+		&workload_charge,
+		&workload_micro,
+		&workload_mmap_lock,
+		&workload_replay,
+		NULL,
 	};
 
 	return models;

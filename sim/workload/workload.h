@@ -59,6 +59,7 @@ extern const struct workload_model workload_loop;
 extern const struct workload_model workload_charge;
 extern const struct workload_model workload_micro;
 extern const struct workload_model workload_mmap_lock;
+extern const struct workload_model workload_replay;
 
 /* All of them, ends with NULL. */
 const struct workload_model *const *workload_models(void);

@@ -42,9 +42,13 @@
 	X(perf_script)  \
 	X(perf_data)    \
 	X(captures)     \
+	X(mmap_case)    \
 	X(code)         \
 	X(record)       \
 	X(c2c)          \
+	X(replay)       \
+	X(export)       \
+	X(replay_cli)   \
 	X(cli)
 
 #define DECLARE_SUITE(name) void suite_##name(void);
