@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How fast the simulator is: simulated accesses and events a second on one core of the host, and
- * what its parts cost. Each figure is the best of three measurements of half a second or more. */
+/* How fast the simulator is: captures read and replayed, simulated accesses and events a second on one
+ * core of the host, and what its parts cost. Each figure is the best of several measurements; only the
+ * replay is measured once. */
 #include "engine/coroutine.h"
 #include "engine/queue.h"
 #include "engine/random.h"
 #include "machine/machine.h"
+#include "tests/bench/captures.h"
 #include "workload/simulation.h"
+#include <libgen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -281,7 +285,7 @@ static struct yield measure(const struct bench *bench, uint64_t *count)
 	return best;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	/* A new simulation is a row here. */
 	static const struct bench simulations[] = {
@@ -297,6 +301,7 @@ int main(void)
 	};
 	uint64_t count;
 
+	(void)argc;
 	printf("%-20s %7s %14s %12s %9s\n", "simulation", "threads", "M accesses/s", "M events/s",
 	       "peak MB");
 	for (size_t k = 0; k < sizeof(simulations) / sizeof(simulations[0]); k++) {
@@ -315,5 +320,7 @@ int main(void)
 		       best.seconds / (double)count * 1e9);
 		fflush(stdout);
 	}
+	putchar('\n');
+	captures_measure(dirname(strdup(argv[0]))); /* beside this program: under build/ */
 	return 0;
 }
