@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "workload/replay_load.h"
+#include "workload/numbering.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_SLOTS = 1 << 10 };
 
 static const uint64_t NO_TIME = UINT64_MAX; /* of a lane whose accesses have had none */
 
 /* An aggregate's record, until it is known how many lanes there are. */
 struct row {
-	struct replay_step step;
 	uint64_t weight;
-	uint32_t cpus, tid;
+	uint32_t what, cpus, tid;
 	bool has_tid;
 };
 
 struct loading {
 	const struct replay_choice *choice;
 	struct replay *replay;
-	enum trace_kind kind; /* that records are taken to be of */
-	/* Hash tables, open-addressed and at most half full: numbers + 1, 0 for nothing. */
-	uint32_t *place_slots, place_slot_count;
-	uint32_t *lane_slots, lane_slot_count;
+	enum trace_kind kind;           /* that records are taken to be of */
+	struct numbering places, lanes; /* by address and size; by id */
+	uint32_t place_capacity, lane_capacity;
 	struct row *rows;
 	uint32_t row_count, row_capacity;
 	uint64_t origin; /* time of the first record */
@@ -47,12 +44,6 @@ static bool room(void *array, uint32_t count, uint32_t *capacity, size_t size, s
 	return true;
 }
 
-static uint64_t mix(uint64_t key)
-{
-	key *= 0x9e3779b97f4a7c15u; /* Fibonacci hashing */
-	return key ^ key >> 32;
-}
-
 /* ---- places --------------------------------------------------------------------------------- */
 
 static const struct replay_object *object_at(const struct replay_choice *choice, uint64_t address)
@@ -73,130 +64,74 @@ static const struct replay_object *object_at(const struct replay_choice *choice,
 	return &choice->objects[low - 1];
 }
 
-static uint32_t *place_slot(struct loading *loading, uint64_t address, uint16_t size)
-{
-	uint32_t mask = loading->place_slot_count - 1;
-	uint32_t slot = (uint32_t)mix(address * 31 + size) & mask;
-
-	for (;; slot = (slot + 1) & mask) {
-		uint32_t *number = &loading->place_slots[slot];
-		const struct replay_place *place = loading->replay->places;
-
-		if (!*number ||
-		    (place[*number - 1].address == address && place[*number - 1].size == size))
-			return number;
-	}
-}
-
-static bool more_places(struct loading *loading, struct error *error)
-{
-	struct replay *replay = loading->replay;
-	uint32_t count = loading->place_slot_count ? 2 * loading->place_slot_count : FIRST_SLOTS;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	struct replay_place *places = realloc(replay->places, count / 2 * sizeof(*places));
-
-	if (places)
-		replay->places = places;
-	if (!slots || !places) {
-		free(slots);
-		return error_set(error, "out of memory for the capture");
-	}
-	free(loading->place_slots);
-	loading->place_slots = slots;
-	loading->place_slot_count = count;
-	for (uint32_t k = 0; k < replay->place_count; k++)
-		*place_slot(loading, replay->places[k].address, replay->places[k].size) = k + 1;
-	return true;
-}
-
-/* The number of the place of a record; UINT32_MAX with *error set. */
+/* The number of the place of a record; NUMBERING_NONE with *error set. */
 static uint32_t place_number(struct loading *loading, uint64_t address, uint16_t size,
 			     const struct replay_object *object, struct error *error)
 {
 	struct replay *replay = loading->replay;
-	uint32_t *slot;
+	uint32_t number = numbering_find(&loading->places, address, size);
 
-	if (2 * (replay->place_count + 1) > loading->place_slot_count &&
-	    !more_places(loading, error))
-		return UINT32_MAX;
-	slot = place_slot(loading, address, size);
-	if (*slot)
-		return *slot - 1;
+	if (number != NUMBERING_NONE)
+		return number;
 	if (replay->place_count == REPLAY_PLACES_MAX) {
 		error_set(error,
 			  "%s: more than %d different places, expected fewer: --only objects "
 			  "leaves out what no --object holds",
-			  replay->summary.name ? replay->summary.name : loading->choice->path,
-			  REPLAY_PLACES_MAX);
-		return UINT32_MAX;
+			  loading->choice->path, REPLAY_PLACES_MAX);
+		return NUMBERING_NONE;
 	}
-	replay->places[replay->place_count] =
-		(struct replay_place){ address, size,
-				       object ? (uint16_t)(1 + (object - loading->choice->objects))
-					      : (uint16_t)0 };
-	*slot = ++replay->place_count;
-	return *slot - 1;
+	if (!room(&replay->places, replay->place_count, &loading->place_capacity,
+		  sizeof(*replay->places), error))
+		return NUMBERING_NONE;
+	number = numbering_add(&loading->places, address, size);
+	if (number == NUMBERING_NONE) {
+		error_set(error, "out of memory for the capture");
+		return number;
+	}
+	replay->places[replay->place_count++] = (struct replay_place){
+		.address = address,
+		.size = size,
+		.object =
+			object ? (uint16_t)(1 + (object - loading->choice->objects)) : (uint16_t)0,
+		.first = REPLAY_NO_LANE
+	};
+	return number;
 }
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
-
-static uint32_t *lane_slot(struct loading *loading, uint32_t id)
-{
-	uint32_t mask = loading->lane_slot_count - 1, slot = (uint32_t)mix(id) & mask;
-
-	while (loading->lane_slots[slot] &&
-	       loading->replay->lanes[loading->lane_slots[slot] - 1].id != id)
-		slot = (slot + 1) & mask;
-	return &loading->lane_slots[slot];
-}
-
-static bool more_lanes(struct loading *loading, struct error *error)
-{
-	struct replay *replay = loading->replay;
-	uint32_t count = loading->lane_slot_count ? 2 * loading->lane_slot_count : FIRST_SLOTS;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	struct replay_lane *lanes = realloc(replay->lanes, count / 2 * sizeof(*lanes));
-
-	if (lanes)
-		replay->lanes = lanes;
-	if (!slots || !lanes) {
-		free(slots);
-		return error_set(error, "out of memory for the capture");
-	}
-	free(loading->lane_slots);
-	loading->lane_slots = slots;
-	loading->lane_slot_count = count;
-	for (uint32_t k = 0; k < replay->lane_count; k++)
-		*lane_slot(loading, replay->lanes[k].id) = k + 1;
-	return true;
-}
 
 /* The lane with this id, a new one if need be; NULL with *error set. */
 static struct replay_lane *lane_of(struct loading *loading, uint32_t id, struct error *error)
 {
 	struct replay *replay = loading->replay;
-	uint32_t *slot;
+	uint32_t number = numbering_find(&loading->lanes, id, 0);
 
-	if (2 * (replay->lane_count + 1) > loading->lane_slot_count && !more_lanes(loading, error))
+	if (number != NUMBERING_NONE)
+		return &replay->lanes[number];
+	if (replay->lane_count == REPLAY_LANES_MAX) {
+		error_set(error, "%s: more than %d threads or CPUs", loading->choice->path,
+			  REPLAY_LANES_MAX);
 		return NULL;
-	slot = lane_slot(loading, id);
-	if (!*slot) {
-		if (replay->lane_count == REPLAY_LANES_MAX) {
-			error_set(error, "%s: more than %d threads or CPUs", loading->choice->path,
-				  REPLAY_LANES_MAX);
-			return NULL;
-		}
-		replay->lanes[replay->lane_count] =
-			(struct replay_lane){ .id = id, .cpu = UINT32_MAX, .first = NO_TIME };
-		*slot = ++replay->lane_count;
 	}
-	return &replay->lanes[*slot - 1];
+	if (!room(&replay->lanes, replay->lane_count, &loading->lane_capacity,
+		  sizeof(*replay->lanes), error))
+		return NULL;
+	number = numbering_add(&loading->lanes, id, 0);
+	if (number == NUMBERING_NONE) {
+		error_set(error, "out of memory for the capture");
+		return NULL;
+	}
+	replay->lanes[number] =
+		(struct replay_lane){ .id = id, .cpu = UINT32_MAX, .first = NO_TIME };
+	replay->lane_count++;
+	return &replay->lanes[number];
 }
 
 static bool lane_add(struct loading *loading, struct replay_lane *lane, struct replay_step step,
 		     struct error *error)
 {
 	struct replay *replay = loading->replay;
+	struct replay_place *place = &replay->places[step_place(step.what)];
 
 	if (replay->step_count == REPLAY_STEPS_MAX)
 		return error_set(error, "%s: more than %d records to replay", loading->choice->path,
@@ -214,33 +149,11 @@ static bool lane_add(struct loading *loading, struct replay_lane *lane, struct r
 	}
 	if (replay->order)
 		replay->order[replay->step_count] = (uint16_t)(lane - replay->lanes);
+	if (place->first == REPLAY_NO_LANE)
+		place->first = (uint32_t)(lane - replay->lanes);
 	replay->step_count++;
 	lane->steps[lane->count++] = step;
 	return true;
-}
-
-/* The address of "OBJECT.FIELD", for a record that has nothing else. */
-static bool address_of(const struct replay_choice *choice, struct text name, uint64_t *address)
-{
-	for (uint32_t k = 0; k < choice->object_count; k++) {
-		const struct replay_object *object = &choice->objects[k];
-		uint32_t length = (uint32_t)strlen(object->name);
-
-		if (name.length <= length + 1 || memcmp(name.at, object->name, length) ||
-		    name.at[length] != '.')
-			continue;
-		for (uint32_t f = 0; f < object->layout->field_count; f++) {
-			const struct layout_field *field = &object->layout->fields[f];
-			struct text rest = { name.at + length + 1, name.length - length - 1 };
-
-			if (strlen(field->name) == rest.length &&
-			    !memcmp(field->name, rest.at, rest.length)) {
-				*address = object->address + field->offset;
-				return true;
-			}
-		}
-	}
-	return false;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -292,10 +205,34 @@ static bool add_row(struct loading *loading, const struct trace_record *record, 
 	if (loading->row_count == REPLAY_PLACES_MAX)
 		return error_set(error, "%s: more than %d rows", loading->choice->path,
 				 REPLAY_PLACES_MAX);
-	loading->rows[loading->row_count++] = (struct row){
-		{ 0, what }, record->weight, record->cpus, record->tid, record->known & KNOWN_TID
-	};
+	loading->rows[loading->row_count++] =
+		(struct row){ record->weight, what, record->cpus, record->tid,
+			      record->known & KNOWN_TID };
 	return true;
+}
+
+/* The address of "OBJECT.FIELD", for a record that has nothing else. */
+static bool address_of(const struct replay_choice *choice, struct text name, uint64_t *address)
+{
+	for (uint32_t k = 0; k < choice->object_count; k++) {
+		const struct replay_object *object = &choice->objects[k];
+		uint32_t length = (uint32_t)strlen(object->name);
+
+		if (name.length <= length + 1 || memcmp(name.at, object->name, length) ||
+		    name.at[length] != '.')
+			continue;
+		for (uint32_t f = 0; f < object->layout->field_count; f++) {
+			const struct layout_field *field = &object->layout->fields[f];
+			struct text rest = { name.at + length + 1, name.length - length - 1 };
+
+			if (strlen(field->name) == rest.length &&
+			    !memcmp(field->name, rest.at, rest.length)) {
+				*address = object->address + field->offset;
+				return true;
+			}
+		}
+	}
+	return false;
 }
 
 /* Of an aggregate's loads the source is told only where it was a modified line, or a peer. */
@@ -324,13 +261,12 @@ static bool add_record(struct loading *loading, const struct trace_record *recor
 		return true;
 	}
 	object = object_at(choice, address);
-
 	if (!object && choice->only == REPLAY_OBJECTS) {
 		loading->replay->outside++;
 		return true;
 	}
 	place = place_number(loading, address, record->size, object, error);
-	if (place == UINT32_MAX)
+	if (place == NUMBERING_NONE)
 		return false;
 	what = step_what(place, (enum trace_op)record->op, follows(record, loading->kind));
 	if (record->op != TRACE_LOAD)
@@ -362,13 +298,13 @@ static bool deal_row(struct loading *loading, uint32_t number, uint32_t lanes, s
 
 	if (row->has_tid) {
 		struct replay_lane *lane = lane_of(loading, row->tid, error);
-		struct replay_step step = { clipped(row->weight), row->step.what };
+		struct replay_step step = { clipped(row->weight), row->what };
 
 		return lane && lane_add(loading, lane, step, error);
 	}
 	for (uint32_t k = 0; k < cpus; k++) {
 		struct replay_lane *lane = lane_of(loading, (number + k) % lanes, error);
-		struct replay_step step = { clipped(part + (k < rest)), row->step.what };
+		struct replay_step step = { clipped(part + (k < rest)), row->what };
 
 		if (!lane || (step.amount && !lane_add(loading, lane, step, error)))
 			return false;
@@ -425,8 +361,8 @@ static struct replay *load_as(const struct replay_choice *choice, enum trace_kin
 	if (trace)
 		done = load_records(&loading, trace, error);
 	trace_close(trace);
-	free(loading.place_slots);
-	free(loading.lane_slots);
+	numbering_free(&loading.places);
+	numbering_free(&loading.lanes);
 	free(loading.rows);
 	if (!done) {
 		replay_free(loading.replay);
@@ -458,7 +394,7 @@ bool replay_add_stores(struct replay *replay, uint16_t object, uint64_t address,
 	if (!places)
 		return error_set(error, "out of memory");
 	replay->places = places;
-	places[replay->place_count] = (struct replay_place){ address, size, object };
+	places[replay->place_count] = (struct replay_place){ address, size, object, 0 };
 	for (uint32_t k = 0; k < replay->lane_count; k++) {
 		struct replay_lane *lane = &replay->lanes[k];
 		uint64_t part = weight / replay->lane_count + (k < weight % replay->lane_count);

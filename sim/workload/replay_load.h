@@ -14,6 +14,8 @@ enum {
 	REPLAY_STEPS_MAX = 1 << 28
 };
 
+enum { REPLAY_NO_LANE = UINT32_MAX };
+
 /* An object of the captured program: where it lay, and the layout it had then. */
 struct replay_object {
 	const char *name;
@@ -26,6 +28,7 @@ struct replay_place {
 	uint64_t address;
 	uint16_t size;   /* 0: not known */
 	uint16_t object; /* 1 + its number; 0: none */
+	uint32_t first;  /* the lane that accessed it first */
 };
 
 /* One access, or of a profile one kind of access. */
@@ -87,7 +90,7 @@ struct replay {
 	uint32_t lane_count;
 	struct replay_lane *lanes;
 	uint32_t place_count;
-	struct replay_place *places;
+	struct replay_place *places; /* in the order in which they were first accessed */
 	uint64_t step_count;
 	uint16_t *order; /* with fixed_order: whose turn it is, step by step */
 	uint64_t

@@ -1,43 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "workload/replay_tally.h"
+#include "workload/numbering.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct counting {
 	struct tally *tally;
-	uint32_t *slots, slot_count; /* numbers + 1, open-addressed, at most half full */
+	struct numbering numbers; /* of places, by address */
+	uint32_t capacity;
 	uint64_t peers, hitms;
 };
 
-static uint32_t *slot_of(const struct counting *counting, uint64_t address)
-{
-	uint32_t mask = counting->slot_count - 1;
-	uint32_t slot = (uint32_t)(address * 0x9e3779b97f4a7c15u >> 32) & mask;
-
-	while (counting->slots[slot] &&
-	       counting->tally->places[counting->slots[slot] - 1].address != address)
-		slot = (slot + 1) & mask;
-	return &counting->slots[slot];
-}
-
-static bool more_slots(struct counting *counting, struct error *error)
+static bool room(struct counting *counting, struct error *error)
 {
 	struct tally *tally = counting->tally;
-	uint32_t count = counting->slot_count ? 2 * counting->slot_count : 1 << 10;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	struct tally_place *places = realloc(tally->places, count / 2 * sizeof(*places));
+	uint32_t wanted = counting->capacity ? 2 * counting->capacity : 64;
+	struct tally_place *places;
 
-	if (places)
-		tally->places = places;
-	if (!slots || !places) {
-		free(slots);
+	if (tally->count < counting->capacity)
+		return true;
+	places = realloc(tally->places, wanted * sizeof(*places));
+	if (!places)
 		return error_set(error, "out of memory for the capture");
-	}
-	free(counting->slots);
-	counting->slots = slots;
-	counting->slot_count = count;
-	for (uint32_t k = 0; k < tally->count; k++)
-		*slot_of(counting, tally->places[k].address) = k + 1;
+	tally->places = places;
+	counting->capacity = wanted;
 	return true;
 }
 
@@ -46,24 +32,26 @@ static struct tally_place *place_of(struct counting *counting, uint64_t address,
 				    struct error *error)
 {
 	struct tally *tally = counting->tally;
-	uint32_t *slot;
+	uint32_t number = numbering_find(&counting->numbers, address, 0);
 
-	if (2 * (tally->count + 1) > counting->slot_count && !more_slots(counting, error))
-		return NULL;
-	slot = slot_of(counting, address);
-	if (*slot)
-		return &tally->places[*slot - 1];
+	if (number != NUMBERING_NONE)
+		return &tally->places[number];
 	if (tally->count == TALLY_PLACES_MAX) {
 		tally->crowded++;
 		return NULL;
 	}
-	tally->places[tally->count] = (struct tally_place){ .address = address };
-	*slot = ++tally->count;
-	return &tally->places[*slot - 1];
+	if (!room(counting, error))
+		return NULL;
+	number = numbering_add(&counting->numbers, address, 0);
+	if (number == NUMBERING_NONE) {
+		error_set(error, "out of memory for the capture");
+		return NULL;
+	}
+	tally->places[tally->count++] = (struct tally_place){ .address = address };
+	return &tally->places[number];
 }
 
-/* At `ops` + 1 ... of a place's HITM: local, remote; else -1. Peers are kept apart until it is known
- * whether there is any HITM. */
+/* Of a record that hit a modified line, or a peer's, 0: near, or 1: far; else -1. */
 static int hitm_of(const struct trace_record *record, bool *peer)
 {
 	*peer = record->source == SOURCE_PEER_LOCAL || record->source == SOURCE_PEER_REMOTE;
@@ -82,12 +70,15 @@ static int hitm_of(const struct trace_record *record, bool *peer)
 static bool count_record(struct counting *counting, const struct trace_record *record,
 			 struct error *error)
 {
+	struct tally *tally = counting->tally;
 	struct tally_place *place;
 	bool peer;
 	int across = hitm_of(record, &peer);
 
-	if (!(record->known & KNOWN_ADDRESS))
+	if (!(record->known & KNOWN_ADDRESS)) {
+		tally->named++;
 		return true;
+	}
 	place = place_of(counting, record->address, error);
 	if (!place)
 		return !error->text[0];
@@ -165,7 +156,7 @@ bool tally_read(struct tally *tally, const char *path, const char *format, struc
 	*tally = (struct tally){ 0 };
 	done = trace && count_all(&counting, trace, path, error);
 	trace_close(trace);
-	free(counting.slots);
+	numbering_free(&counting.numbers);
 	if (!done)
 		tally_free(tally);
 	return done;

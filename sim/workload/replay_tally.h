@@ -23,6 +23,7 @@ struct tally {
 	uint32_t count;
 	struct tally_place *places; /* in order of address */
 	uint64_t crowded;           /* records at yet other addresses than these many */
+	uint64_t named;             /* records that have a field and no address: not in places */
 	struct error nothing;       /* why there is no record that can be used; else empty */
 	bool peers;                 /* hitm counts peers: the capture has no HITM */
 	uint32_t object_count;

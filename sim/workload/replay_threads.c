@@ -44,43 +44,27 @@ static bool choose_cpu(struct replay_building *building, const struct replay_lan
 				 : "a larger machine may help");
 }
 
-/* The first to touch a line is its home. */
-static void set_homes(struct replay_building *building, uint32_t lane, uint32_t socket,
-		      uint8_t *touched)
+/* The socket of a line's home is that of the thread which touched it first, or its page's turn. From the
+ * place that was accessed last to the first one, so that the first of a line has the last word. */
+static void set_homes(struct replay_building *building, const uint32_t *sockets)
 {
 	const struct replay_plan *plan = building->plan;
-	const struct machine_config *config = &building->build->machine->config;
-	const struct replay_lane *of = &plan->replay->lanes[lane];
+	struct machine *machine = building->build->machine;
 
-	for (uint32_t s = 0; s < of->count; s++) {
-		uint32_t place = step_place(of->steps[s].what);
-		const struct replay_pieces *pieces = &plan->of_place[place];
+	for (uint32_t p = plan->replay->place_count; p-- > 0;) {
+		const struct replay_pieces *pieces = &plan->of_place[p];
+		uint32_t first = plan->replay->places[p].first;
 
-		if (touched[place])
-			continue;
-		touched[place] = 1;
 		for (uint32_t k = 0; k < pieces->count; k++) {
 			uint64_t address = plan->pieces[pieces->first + k].address;
-			struct line *line =
-				coherence_line(building->build->machine->coherence, address);
+			bool turns = building->settings->home == REPLAY_HOME_INTERLEAVE;
 
-			/* A line of several places: whoever comes first in this order. */
-			if (!line || line->notes == building)
-				continue;
-			line->notes = building;
-			line->socket = (uint8_t)(building->settings->home == REPLAY_HOME_INTERLEAVE
-							 ? address / REPLAY_PAGE % config->sockets
-							 : socket);
+			coherence_set_home(
+				machine->coherence, address,
+				turns ? (uint32_t)(address / REPLAY_PAGE % machine->config.sockets)
+				      : sockets[first]);
 		}
 	}
-}
-
-/* Notes were borrowed to mark lines. */
-static void clear_notes(struct coherence *coherence)
-{
-	for (size_t k = 0; k < coherence->table_size; k++)
-		for (struct line *line = coherence->table[k]; line; line = line->next)
-			line->notes = NULL;
 }
 
 static bool add_worker(struct replay_building *building, uint32_t lane, uint32_t cpu,
@@ -90,6 +74,7 @@ static bool add_worker(struct replay_building *building, uint32_t lane, uint32_t
 	struct replay_plan *plan = building->plan;
 	const struct replay_lane *of = &plan->replay->lanes[lane];
 	struct replay_worker *worker = build_memory(build, sizeof(*worker), error);
+
 	if (!worker)
 		return false;
 	*worker = (struct replay_worker){ .plan = plan, .lane = of, .interval = plan->gap };
@@ -101,22 +86,22 @@ static bool add_worker(struct replay_building *building, uint32_t lane, uint32_t
 
 bool replay_add_threads(struct replay_building *building, struct error *error)
 {
-	struct replay_plan *plan = building->plan;
+	const struct replay *replay = building->plan->replay;
 	bool *taken = calloc(MACHINE_CPUS_MAX, sizeof(*taken));
-	uint8_t *touched = calloc(plan->replay->place_count + 1, 1);
-	bool done = (taken && touched) || error_set(error, "out of memory");
-	uint32_t cpu;
+	uint32_t *sockets = calloc(replay->lane_count, sizeof(*sockets)), cpu;
+	bool done = (taken && sockets) || error_set(error, "out of memory");
 
-	for (uint32_t k = 0; done && k < plan->replay->lane_count; k++) {
-		done = choose_cpu(building, &plan->replay->lanes[k], taken, &cpu, error) &&
+	for (uint32_t k = 0; done && k < replay->lane_count; k++) {
+		done = choose_cpu(building, &replay->lanes[k], taken, &cpu, error) &&
 		       add_worker(building, k, cpu, error);
 		if (!done)
 			break;
 		taken[cpu] = true;
-		set_homes(building, k, build_socket(building->build, cpu), touched);
+		sockets[k] = build_socket(building->build, cpu);
 	}
-	clear_notes(building->build->machine->coherence);
+	if (done)
+		set_homes(building, sockets);
 	free(taken);
-	free(touched);
+	free(sockets);
 	return done;
 }

@@ -902,7 +902,9 @@ static void test_homes_are_where_lines_were_touched_first_or_in_turn(void)
 	static const char trace[] = COMPLETE "1 0 1 R 0x10000 8 1\n2 20 2 W 0x10080 8 1\n"
 					     "3 20 2 W 0x10000 8 1\n4 0 1 R 0x10080 8 1\n"
 					     "5 20 2 W 0x30000 8 1\n6 0 1 W 0x41000 8 1\n"
-					     "7 0 1 W 0x60000 8 1\n8 20 2 W 0x60008 8 1\n";
+					     "7 0 1 W 0x60000 8 1\n8 20 2 W 0x60008 8 1\n"
+					     "9 20 2 W 0x70008 8 1\n10 0 1 W 0x70000 8 1\n"
+					     "11 0 1 W 0x70008 8 1\n";
 	struct simulation simulation = build_only(trace, OBJECT);
 	uint64_t object = address_of(&simulation, "x");
 
@@ -910,6 +912,8 @@ static void test_homes_are_where_lines_were_touched_first_or_in_turn(void)
 	CU_ASSERT_EQUAL(home_of(&simulation, 0x30000), 1);
 	CU_ASSERT_EQUAL(home_of(&simulation, 0x41000), 0);
 	CU_ASSERT_EQUAL(home_of(&simulation, 0x60000), 0);
+	CU_ASSERT_EQUAL(home_of(&simulation, 0x70000),
+			1); /* the other thread appeared first, but not here */
 	simulation_free(&simulation);
 	simulation = build_only(trace, OBJECT ", home: interleave");
 	CU_ASSERT_EQUAL(home_of(&simulation, 0x30000), 0);
