@@ -320,24 +320,6 @@ static bool found_any(const struct replay_command *command, const struct tally *
 			 tally->summary.note_count ? ": " : "", summary_last_note(&tally->summary));
 }
 
-/* A wrong address is better said than answered. Of objects that the capture declares, some may be idle. */
-static bool objects_touched(const struct replay_command *command, const struct tally *tally,
-			    struct error *error)
-{
-	struct known *known = known_new(command, error);
-	bool touched = !error->text[0];
-
-	for (uint32_t k = 0; touched && k < command->objects.count; k++) {
-		touched = known_touched(&known[k], tally);
-		if (!touched)
-			error_set(error,
-				  "hitm replay: --object %s: no access of the capture lies in it",
-				  command->objects.all[k]);
-	}
-	known_free(known, command->given_count);
-	return touched;
-}
-
 /* Options that would be without effect. */
 static bool check_kind(const struct replay_command *command, const struct tally *tally,
 		       struct error *error)
@@ -387,14 +369,15 @@ static bool replay(struct replay_command *command, struct error *error)
 				 "a file, or --summary or --find");
 	if (!tally_read(&tally, command->trace, command->format, error))
 		return false;
-	done = replay_objects_read(command, &tally, error);
-	if (done && command->find)
+	if (command->find)
 		done = replay_find(command, &tally, error);
-	else if (done)
-		done = print_import(command, &tally, error) && found_any(command, &tally, error) &&
-		       objects_touched(command, &tally, error) &&
+	else
+		done = replay_objects_read(command, &tally, error) &&
+		       print_import(command, &tally, error) && found_any(command, &tally, error) &&
+		       replay_objects_touched(command, &tally, error) &&
 		       (!command->write || replay_write(command, &tally, error)) &&
 		       (command->summary || command->write || simulate(command, &tally, error));
+	replay_objects_free(command);
 	tally_free(&tally);
 	return done && memory_sufficed(error);
 }
@@ -431,7 +414,6 @@ int cli_replay(int argc, char **argv)
 												: 2;
 	else if (done)
 		done = replay(&command, &error);
-	free(command.given);
 	if (done)
 		return 0;
 	without_place(&error);

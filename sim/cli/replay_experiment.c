@@ -23,7 +23,7 @@ static json_t *objects_json(const struct replay_command *command)
 		json_t *one = json_object();
 		char text[32];
 
-		set_text(one, "layout", object->layout);
+		set_text(one, "layout", object->layout_name);
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)object->address);
 		set_text(one, "address", text);
 		if (object->count > 1) {

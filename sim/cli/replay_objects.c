@@ -2,6 +2,7 @@
 #include "cli/replay_parts.h"
 #include "native/symbol.h"
 #include "trace/scan.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +70,11 @@ static bool read_object(const char *text, const char *elf, struct given_object *
 
 	if (!equals || !at || at < equals || equals == text || at == equals + 1 ||
 	    (size_t)(equals - text) >= sizeof(object->name) ||
-	    (size_t)(at - equals - 1) >= sizeof(object->layout))
+	    (size_t)(at - equals - 1) >= sizeof(object->layout_name))
 		return unreadable(text, error);
 	*object = (struct given_object){ .count = 1 };
 	memcpy(object->name, text, (size_t)(equals - text));
-	memcpy(object->layout, equals + 1, (size_t)(at - equals - 1));
+	memcpy(object->layout_name, equals + 1, (size_t)(at - equals - 1));
 	scan = (struct scan){ at + 1, at + strlen(at) };
 	if (elf && scan.at < scan.end && (*scan.at < '0' || *scan.at > '9')) {
 		if (!read_symbol(&scan, elf, &object->address, error))
@@ -92,6 +93,50 @@ static bool is_given(const struct replay_command *command, const char *name)
 	return false;
 }
 
+/* Takes it over, with its layout loaded. */
+static bool add_object(struct replay_command *command, const struct given_object *object,
+		       struct error *error)
+{
+	struct given_object *added = &command->given[command->given_count];
+
+	*added = *object;
+	added->layout = layout_load(command->directory, object->layout_name, NULL, error);
+	if (!added->layout)
+		return false;
+	if (!added->stride)
+		added->stride = added->layout->size;
+	command->given_count++;
+	return true;
+}
+
+static bool add_given(struct replay_command *command, const char *text, struct error *error)
+{
+	struct given_object object;
+
+	if (!read_object(text, command->elf, &object, error))
+		return false;
+	if (is_given(command, object.name))
+		return error_set(error, "hitm replay: --object %s twice, expected names apart",
+				 object.name);
+	return add_object(command, &object, error);
+}
+
+static bool add_declared(struct replay_command *command, const struct trace_object *from,
+			 struct error *error)
+{
+	struct given_object object = { .address = from->address, .count = 1 };
+
+	if (is_given(command, from->name))
+		return true;
+	if (strlen(from->name) >= sizeof(object.name) ||
+	    strlen(from->layout) >= sizeof(object.layout_name))
+		return error_set(error, "%s: object %.80s, expected a shorter name and layout",
+				 command->trace, from->name);
+	strcpy(object.name, from->name);
+	strcpy(object.layout_name, from->layout);
+	return add_object(command, &object, error);
+}
+
 bool replay_objects_read(struct replay_command *command, const struct tally *tally,
 			 struct error *error)
 {
@@ -99,27 +144,89 @@ bool replay_objects_read(struct replay_command *command, const struct tally *tal
 		calloc(command->objects.count + tally->object_count + 1, sizeof(*command->given));
 	if (!command->given)
 		return error_set(error, "out of memory");
-	for (uint32_t k = 0; k < command->objects.count; k++) {
-		struct given_object object;
-
-		if (!read_object(command->objects.all[k], command->elf, &object, error))
+	for (uint32_t k = 0; k < command->objects.count; k++)
+		if (!add_given(command, command->objects.all[k], error))
 			return false;
-		if (is_given(command, object.name))
-			return error_set(error,
-					 "hitm replay: --object %s twice, expected names apart",
-					 object.name);
-		command->given[command->given_count++] = object;
-	}
-	for (uint32_t k = 0; k < tally->object_count; k++) {
-		struct given_object *object = &command->given[command->given_count];
-		const struct trace_object *from = &tally->objects[k];
+	for (uint32_t k = 0; k < tally->object_count; k++)
+		if (!add_declared(command, &tally->objects[k], error))
+			return false;
+	return true;
+}
 
-		if (is_given(command, from->name))
+void replay_objects_free(struct replay_command *command)
+{
+	for (uint32_t k = 0; k < command->given_count; k++)
+		layout_free(command->given[k].layout);
+	free(command->given);
+	command->given = NULL;
+	command->given_count = 0;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+/* The object that holds an address, of an array which one, and where in it; NULL: none. */
+static const struct given_object *object_at(const struct replay_command *command, uint64_t address,
+					    uint32_t *number, uint32_t *offset)
+{
+	for (uint32_t k = 0; k < command->given_count; k++) {
+		const struct given_object *object = &command->given[k];
+		uint64_t into = address - object->address;
+
+		if (address < object->address || into / object->stride >= object->count ||
+		    into % object->stride >= object->layout->size)
 			continue;
-		*object = (struct given_object){ .address = from->address, .count = 1 };
-		snprintf(object->name, sizeof(object->name), "%s", from->name);
-		snprintf(object->layout, sizeof(object->layout), "%s", from->layout);
-		command->given_count++;
+		*number = (uint32_t)(into / object->stride);
+		*offset = (uint32_t)(into % object->stride);
+		return object;
 	}
+	return NULL;
+}
+
+bool replay_object_name(const struct replay_command *command, uint64_t address, const char *array,
+			char *name, size_t size, uint64_t *start)
+{
+	const struct given_object *object;
+	const struct layout_field *field;
+	char element[32] = "";
+	uint32_t number, offset;
+
+	object = object_at(command, address, &number, &offset);
+	*start = address;
+	if (!object) {
+		snprintf(name, size, "0x%" PRIx64, address);
+		return false;
+	}
+	if (object->count > 1)
+		snprintf(element, sizeof(element), array, number);
+	field = layout_covering(object->layout, offset);
+	if (field)
+		*start -= offset - field->offset;
+	snprintf(name, size, "%s%s.%s", object->name, element, field ? field->name : "(padding)");
+	return true;
+}
+
+/* Of records that have a field's name alone, or are at too many addresses, it is not known. */
+static bool is_touched(const struct given_object *object, const struct tally *tally)
+{
+	for (uint32_t k = 0; k < object->count; k++) {
+		uint64_t address = object->address + k * object->stride;
+		uint32_t place = tally_from(tally, address);
+
+		if (place < tally->count &&
+		    tally->places[place].address - address < object->layout->size)
+			return true;
+	}
+	return tally->crowded || tally->named;
+}
+
+bool replay_objects_touched(const struct replay_command *command, const struct tally *tally,
+			    struct error *error)
+{
+	for (uint32_t k = 0; k < command->objects.count; k++)
+		if (!is_touched(&command->given[k], tally))
+			return error_set(
+				error,
+				"hitm replay: --object %s: no access of the capture lies in it",
+				command->objects.all[k]);
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Between the files of `hitm replay`: replay.c has the options and what is done, replay_objects.c takes
  * --object apart, replay_experiment.c makes an experiment of it all, replay_print.c prints tables beside
- * each other, replay_find.c proposes objects. */
+ * each other, replay_summaries.c one of several captures, replay_find.c proposes objects, replay_write.c
+ * writes the capture anew. */
 #ifndef CLI_REPLAY_PARTS_H
 #define CLI_REPLAY_PARTS_H
 
@@ -19,9 +20,10 @@ struct words {
 	uint32_t count;
 };
 
-/* An object as --object gives it, or the capture. */
+/* An object as --object gives it, or the capture; or several, from one to the next `stride` bytes. */
 struct given_object {
-	char name[64], layout[1024];
+	char name[64], layout_name[1024];
+	struct layout *layout;
 	uint64_t address, stride;
 	uint32_t count;
 };
@@ -44,34 +46,27 @@ struct replay_command {
 /* --summary of several files: a line each, of what is read and why others are not. False where one was not. */
 bool replay_summaries(char **paths, int count, const char *format);
 
-/* All objects: those that the capture declares, unless --object has one of that name, and those given.
- * Symbols are looked up in the ELF file. */
+/* All objects: those given, then those that the capture declares, unless --object has one of that name; each
+ * with its layout. Symbols are looked up in the ELF file. They are freed with replay_objects_free, also
+ * where this returns false. */
 bool replay_objects_read(struct replay_command *command, const struct tally *tally,
 			 struct error *error);
+void replay_objects_free(struct replay_command *command);
+
+/* "root.usage" for an address; *start is where the field starts. An element of an array is called as `array`
+ * formats its number: "[%u]". False where no object holds it: "0x...". */
+bool replay_object_name(const struct replay_command *command, uint64_t address, const char *array,
+			char *name, size_t size, uint64_t *start);
+
+/* Does a record of the capture lie in each object that was given? A wrong address is better said than
+ * answered. Those that the capture declares may be idle. */
+bool replay_objects_touched(const struct replay_command *command, const struct tally *tally,
+			    struct error *error);
 
 /* The experiment that replays the capture on its own layout and, as variants, on others. NULL with *error
  * set; the caller frees it. */
 struct document *replay_experiment(const struct replay_command *command, const struct tally *tally,
 				   struct error *error);
-
-/* An object with its layout. */
-struct known {
-	struct given_object given;
-	struct layout *layout;
-};
-
-/* All objects of the command, in its order. NULL without memory; with *error set, and some layouts NULL, where one cannot
- * be loaded. The caller frees them. */
-struct known *known_new(const struct replay_command *command, struct error *error);
-void known_free(struct known *known, uint32_t count);
-
-/* "root.usage" for an address; *start is where the field starts. An element of an array is called as `array`
- * formats its number: "[%u]". False where no object holds it: "0x...". */
-bool known_name(const struct known *all, uint32_t count, uint64_t address, const char *array,
-		char *name, size_t size, uint64_t *start);
-
-/* Does any record of the capture lie in the object, or in one of the array? */
-bool known_touched(const struct known *known, const struct tally *tally);
 
 /* --write: the capture in one of hitm's forms, in fields where objects are known. */
 bool replay_write(const struct replay_command *command, const struct tally *tally,

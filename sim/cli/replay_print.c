@@ -44,8 +44,8 @@ static void add_place(struct row *row, const struct tally_place *place)
 }
 
 /* A row a field, or a place that no object holds; in order of address. */
-static struct row *collect_rows(const struct known *known, uint32_t known_count,
-				const struct tally *tally, bool only_objects, uint32_t *count)
+static struct row *collect_rows(const struct replay_command *command, const struct tally *tally,
+				uint32_t *count)
 {
 	struct row *rows = calloc(tally->count + 1, sizeof(*rows));
 
@@ -53,10 +53,10 @@ static struct row *collect_rows(const struct known *known, uint32_t known_count,
 	for (uint32_t k = 0; rows && k < tally->count; k++) {
 		struct row *row = &rows[*count];
 		uint64_t start;
-		bool held = known_name(known, known_count, tally->places[k].address, "[%u]",
-				       row->name, sizeof(row->name), &start);
+		bool held = replay_object_name(command, tally->places[k].address, "[%u]", row->name,
+					       sizeof(row->name), &start);
 
-		if (!held && only_objects)
+		if (!held && command->only)
 			continue;
 		row->line = start / LINE * LINE;
 		row->offset = start % LINE;
@@ -137,14 +137,10 @@ static void print_group(FILE *out, const struct row *rows, const struct group *g
 bool replay_print_capture(FILE *out, const struct replay_command *command,
 			  const struct tally *tally, struct error *error)
 {
-	struct known *known = known_new(command, error);
-	struct row *rows = NULL;
-	struct group *groups = NULL;
-	uint32_t count = 0, found = 0;
+	uint32_t count, found;
+	struct row *rows = collect_rows(command, tally, &count);
+	struct group *groups;
 
-	if (known && !error->text[0])
-		rows = collect_rows(known, command->given_count, tally, command->only != NULL,
-				    &count);
 	groups = rows ? calloc(count + 1, sizeof(*groups)) : NULL;
 	if (groups) {
 		found = collect_groups(rows, count, groups);
@@ -159,10 +155,9 @@ bool replay_print_capture(FILE *out, const struct replay_command *command,
 		if (tally->crowded)
 			fprintf(out, "%" PRIu64 " records at yet other addresses are not in it\n",
 				tally->crowded);
-	} else if (!error->text[0]) {
+	} else {
 		error_set(error, "out of memory");
 	}
-	known_free(known, command->given_count);
 	free(rows);
 	free(groups);
 	return !error->text[0];
@@ -263,28 +258,31 @@ void replay_print_assumptions(FILE *out, const struct replay_command *command,
 	bool profile = summary->kind == KIND_SAMPLED || summary->kind == KIND_AGGREGATE;
 	bool breakpoints = summary->kind == KIND_COMPLETE && !strncmp(summary->format, "perf", 4);
 
-	fprintf(out, "\nReplayed as %s\n",
-		profile ? "a mix: each access is drawn by itself, with its weight; what follows "
-			  "what "
-			  "is not known, and the band is\nover draws alone"
-			: "recorded, each thread in its order");
-	if (breakpoints && !command->gaps)
-		fputs("with the gaps as recorded, which hold what the capture itself took (some 10 "
-		      "us a "
-		      "breakpoint): --gaps 0\n",
+	fputs("\nReplayed as ", out);
+	if (profile)
+		fputs("a mix: accesses are drawn by their weights, what follows what is not "
+		      "known,\n"
+		      "and the band is over draws alone\n",
+		      out);
+	else if (command->order && !strcmp(command->order, "recorded"))
+		fputs("recorded, one access of all at a time, without the time between\n", out);
+	else
+		fputs("recorded, each thread in its order\n", out);
+	if (breakpoints && !command->gaps && !command->order)
+		fputs("with the gaps as recorded, which hold what the capture itself took (some\n"
+		      "10 us a breakpoint): --gaps 0\n",
 		      out);
 	if (summary->ops[TRACE_ACCESS])
 		fprintf(out,
-			"with %" PRIu64 " accesses, of which load or store is not known, as: %s "
-			"(--unknown); it can "
-			"decide the sign of what follows\n",
+			"with %" PRIu64 " accesses, of which load or store is not known, as: %s\n"
+			"(--unknown); it can decide the sign of what follows\n",
 			summary->ops[TRACE_ACCESS], command->unknown ? command->unknown : "modify");
 	for (uint32_t k = 0; k < command->stores.count; k++)
 		fprintf(out, "with stores that are not in the capture, but assumed: %s\n",
 			command->stores.all[k]);
 	if (summary->without_size)
 		fprintf(out,
-			"with %" PRIu64 " accesses of unknown size as wide as their field, or 1 "
-			"byte\n",
+			"with %" PRIu64 " accesses of unknown size as wide as their field, or "
+			"1 byte\n",
 			summary->without_size);
 }

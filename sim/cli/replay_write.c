@@ -9,39 +9,37 @@
 /* Elements of an array, which a trace declares one by one, are NAME-0, NAME-1 ... */
 static const char element[] = "-%u";
 
-static struct trace_object *declare(const struct known *known, uint32_t known_count,
-				    uint32_t *count, struct error *error)
+static struct trace_object *declare(const struct replay_command *command, uint32_t *count,
+				    struct error *error)
 {
 	struct trace_object *objects;
 	uint32_t total = 0;
 
-	for (uint32_t k = 0; k < known_count; k++)
-		total += known[k].given.count;
+	for (uint32_t k = 0; k < command->given_count; k++)
+		total += command->given[k].count;
 	objects = calloc(total + 1, sizeof(*objects));
 	*count = 0;
-	for (uint32_t k = 0; objects && k < known_count; k++)
-		for (uint32_t e = 0; e < known[k].given.count; e++) {
-			const struct given_object *given = &known[k].given;
+	if (!objects)
+		error_set(error, "out of memory");
+	for (uint32_t k = 0; objects && k < command->given_count; k++)
+		for (uint32_t e = 0; e < command->given[k].count; e++) {
+			const struct given_object *given = &command->given[k];
 			char name[96];
 			int end = snprintf(name, sizeof(name), "%s", given->name);
 
 			if (given->count > 1)
 				snprintf(name + end, sizeof(name) - (size_t)end, element, e);
-			objects[*count] = (struct trace_object){
-				strdup(name), given->layout,
-				given->address +
-					e * (given->stride ? given->stride : known[k].layout->size)
-			};
+			objects[*count] =
+				(struct trace_object){ strdup(name), given->layout_name,
+						       given->address + e * given->stride };
 			if (!objects[(*count)++].name)
 				error_set(error, "out of memory");
 		}
-	if (!objects)
-		error_set(error, "out of memory");
 	return objects;
 }
 
 static bool write_records(struct trace *trace, struct trace_writer *writer,
-			  const struct known *known, uint32_t count, struct error *error)
+			  const struct replay_command *command, struct error *error)
 {
 	struct trace_record record;
 	enum trace_step step;
@@ -49,8 +47,8 @@ static bool write_records(struct trace *trace, struct trace_writer *writer,
 	uint64_t start;
 
 	while ((step = trace_next(trace, &record, error)) == STEP_RECORD) {
-		if (!record.field.length &&
-		    known_name(known, count, record.address, element, name, sizeof(name), &start))
+		if (!record.field.length && replay_object_name(command, record.address, element,
+							       name, sizeof(name), &start))
 			record.field = (struct text){ name, (uint32_t)strlen(name) };
 		if (!trace_write(writer, &record, error))
 			return false;
@@ -59,11 +57,11 @@ static bool write_records(struct trace *trace, struct trace_writer *writer,
 }
 
 /* A second pass, now that the kind is known. */
-static void write_all(const struct replay_command *command, const struct tally *tally,
-		      const struct known *known, FILE *out, struct error *error)
+static void write_all(const struct replay_command *command, const struct tally *tally, FILE *out,
+		      struct error *error)
 {
 	uint32_t count;
-	struct trace_object *objects = declare(known, command->given_count, &count, error);
+	struct trace_object *objects = declare(command, &count, error);
 	struct trace *trace =
 		error->text[0] ? NULL : trace_open(command->trace, command->format, error);
 	struct trace_writer *writer = NULL;
@@ -72,7 +70,7 @@ static void write_all(const struct replay_command *command, const struct tally *
 		writer = trace_writer_open(out, command->form ? command->form : "trace",
 					   tally->summary.kind, objects, count, error);
 	if (writer) {
-		write_records(trace, writer, known, command->given_count, error);
+		write_records(trace, writer, command, error);
 		trace_writer_close(writer, error);
 	}
 	trace_close(trace);
@@ -92,17 +90,16 @@ static bool is_same(const char *path, const char *other)
 bool replay_write(const struct replay_command *command, const struct tally *tally,
 		  struct error *error)
 {
-	struct known *known = known_new(command, error);
 	struct output output;
 
 	if (is_same(command->trace, command->write))
-		error_set(error,
-			  "hitm replay: --write %s, which is the capture, expected another file",
-			  command->write);
-	if (!error->text[0] && output_open_path(&output, command->write, error)) {
-		write_all(command, tally, known, output.file, error);
+		return error_set(
+			error,
+			"hitm replay: --write %s, which is the capture, expected another file",
+			command->write);
+	if (output_open_path(&output, command->write, error)) {
+		write_all(command, tally, output.file, error);
 		output_close(&output, error);
 	}
-	known_free(known, command->given_count);
 	return !error->text[0];
 }

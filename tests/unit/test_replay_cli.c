@@ -240,6 +240,19 @@ static void test_mistakes_are_one_line_and_leave_no_files(void)
 	}
 }
 
+/* An object is accessed also where the capture has its field's name and no address. */
+static void test_a_field_alone_is_an_access_to_its_object(void)
+{
+	char *text;
+
+	file_write("f", "# hitm-trace 1\n# kind complete\n1 0 1 W - 8 1 x.slot0\n"
+			"2 1 2 W - 8 1 x.slot1\n");
+	text = printed("replay f " OBJECT "-f json");
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"field\": \"x.slot0\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"field\": \"x.slot1\""));
+	free(text);
+}
+
 /* As root one may replace /dev/full by a file, and would not want to. */
 static void test_a_device_is_written_to_and_stays(void)
 {
@@ -273,6 +286,7 @@ void suite_replay_cli(void)
 	CU_ADD_TEST(suite, test_forms_of_one_trace_give_the_same_replay);
 	CU_ADD_TEST(suite, test_another_layout_is_told_beside_the_captured_one);
 	CU_ADD_TEST(suite, test_mistakes_are_one_line_and_leave_no_files);
+	CU_ADD_TEST(suite, test_a_field_alone_is_an_access_to_its_object);
 	CU_ADD_TEST(suite, test_a_device_is_written_to_and_stays);
 	CU_ADD_TEST(suite, test_a_mistake_leaves_no_json);
 }
