@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLUSTERS = 8, PROPOSALS = 4, LINE = 64, REACH = 4096 };
+enum { CLUSTERS = 8, PROPOSALS = 4, LINE = 64 };
 
 /* A hot line, and its hottest place. */
 struct cluster {
@@ -20,17 +20,23 @@ struct cluster {
 };
 
 struct proposal {
-	char layout[256], structure[128];
+	char layout[256];
 	uint64_t base;
 	uint32_t matched, seen; /* places on a field's start, of those within the struct */
 	uint64_t weight, of;    /* their accesses */
 	uint32_t size;
 };
 
+/* What has been found for a cluster. */
 struct search {
-	const struct tally *tally;
-	const struct cluster *cluster;
+	struct cluster cluster;
 	struct proposal best[PROPOSALS];
+	uint32_t count;
+};
+
+struct searches {
+	const struct tally *tally;
+	struct search all[CLUSTERS];
 	uint32_t count;
 };
 
@@ -44,25 +50,26 @@ static uint64_t heat(const struct tally_place *place)
 	return hitm ? hitm : place->total - place->ops[TRACE_LOAD];
 }
 
-static void keep_cluster(struct cluster *clusters, uint32_t *count, struct cluster one)
+static void keep_cluster(struct searches *searches, const struct cluster *one)
 {
-	uint32_t at = *count;
+	uint32_t at = searches->count;
 
-	if (!one.heat)
+	if (!one->heat)
 		return;
-	while (at && clusters[at - 1].heat < one.heat)
+	while (at && searches->all[at - 1].cluster.heat < one->heat)
 		at--;
 	if (at == CLUSTERS)
 		return;
-	if (*count < CLUSTERS)
-		(*count)++;
-	memmove(&clusters[at + 1], &clusters[at], (*count - at - 1) * sizeof(*clusters));
-	clusters[at] = one;
+	if (searches->count < CLUSTERS)
+		searches->count++;
+	memmove(&searches->all[at + 1], &searches->all[at],
+		(searches->count - at - 1) * sizeof(*searches->all));
+	searches->all[at] = (struct search){ .cluster = *one };
 }
 
-static uint32_t hot_lines(const struct tally *tally, struct cluster *clusters)
+static void find_hot_lines(struct searches *searches)
 {
-	uint32_t count = 0;
+	const struct tally *tally = searches->tally;
 
 	for (uint32_t k = 0, end; k < tally->count; k = end) {
 		struct cluster one = { tally->places[k].address / LINE * LINE, 0, k };
@@ -74,9 +81,8 @@ static uint32_t hot_lines(const struct tally *tally, struct cluster *clusters)
 			if (tally->places[end].total > tally->places[one.place].total)
 				one.place = end;
 		}
-		keep_cluster(clusters, &count, one);
+		keep_cluster(searches, &one);
 	}
-	return count;
 }
 
 /* ---- structs -------------------------------------------------------------------------------- */
@@ -90,14 +96,19 @@ static bool matches(const struct layout *layout, const struct tally_place *place
 	       (!place->size || place->size == field->size);
 }
 
-/* More accesses explained, fewer not; of equals the smaller struct. */
+/* A place that is no field speaks against a struct as two that are speak for it. */
+static int64_t score(const struct proposal *proposal)
+{
+	return 3 * (int64_t)proposal->matched - 2 * (int64_t)proposal->seen;
+}
+
+/* More places explained; of equals, fewer accesses that are not, more that are, the smaller struct. */
 static bool better(const struct proposal *a, const struct proposal *b)
 {
 	uint64_t wrong_a = a->of - a->weight, wrong_b = b->of - b->weight;
 
-	if (a->matched - 2 * (a->seen - a->matched) != b->matched - 2 * (b->seen - b->matched))
-		return (int32_t)(a->matched - 2 * (a->seen - a->matched)) >
-		       (int32_t)(b->matched - 2 * (b->seen - b->matched));
+	if (score(a) != score(b))
+		return score(a) > score(b);
 	if (wrong_a != wrong_b)
 		return wrong_a < wrong_b;
 	if (a->weight != b->weight)
@@ -120,10 +131,8 @@ static void keep_proposal(struct search *search, const struct proposal *one)
 	search->best[at] = *one;
 }
 
-static struct proposal weigh(const struct search *search, const struct layout *layout,
-			     uint64_t base)
+static struct proposal weigh(const struct tally *tally, const struct layout *layout, uint64_t base)
 {
-	const struct tally *tally = search->tally;
 	struct proposal one = { .base = base, .size = layout->size };
 
 	for (uint32_t k = tally_from(tally, base);
@@ -136,14 +145,14 @@ static struct proposal weigh(const struct search *search, const struct layout *l
 		one.weight += match ? tally->places[k].total : 0;
 	}
 	snprintf(one.layout, sizeof(one.layout), "%s", layout->name);
-	snprintf(one.structure, sizeof(one.structure), "%s", layout->structure);
 	return one;
 }
 
-/* The best base of one struct. */
-static void try_layout(struct search *search, const struct layout *layout)
+/* The best base of one struct for a cluster. */
+static void try_cluster(const struct tally *tally, struct search *search,
+			const struct layout *layout)
 {
-	uint64_t hottest = search->tally->places[search->cluster->place].address;
+	uint64_t hottest = tally->places[search->cluster.place].address;
 	struct proposal best = { 0 };
 
 	for (uint32_t k = 0; k < layout->field_count; k++) {
@@ -153,7 +162,7 @@ static void try_layout(struct search *search, const struct layout *layout)
 		if (layout->fields[k].offset > hottest ||
 		    base % (layout->align ? layout->align : 1))
 			continue;
-		one = weigh(search, layout, base);
+		one = weigh(tally, layout, base);
 		if (one.matched && (!best.matched || better(&one, &best)))
 			best = one;
 	}
@@ -161,22 +170,27 @@ static void try_layout(struct search *search, const struct layout *layout)
 		keep_proposal(search, &best);
 }
 
+static void try_layout(struct searches *searches, const struct layout *layout)
+{
+	for (uint32_t k = 0; k < searches->count; k++)
+		try_cluster(searches->tally, &searches->all[k], layout);
+}
+
 /* A struct of BTF whose members make no layout, such as too many, is passed over. */
 static bool try_struct(void *context, const char *name, const struct members *members,
 		       const struct error *refusal)
 {
-	struct search *search = context;
 	struct layout *layout;
 
 	(void)refusal;
 	layout = members ? members_layout(members, name, "", &(struct error){ "" }) : NULL;
 	if (layout)
-		try_layout(search, layout);
+		try_layout(context, layout);
 	layout_free(layout);
 	return true;
 }
 
-static bool try_layouts(struct search *search, struct error *error)
+static bool try_layouts(struct searches *searches, struct error *error)
 {
 	char directory[4096];
 	struct dirent **files;
@@ -190,7 +204,7 @@ static bool try_layouts(struct search *search, struct error *error)
 			 files[k]->d_name);
 		layout = layout_load(directory, name, NULL, error);
 		if (layout)
-			try_layout(search, layout);
+			try_layout(searches, layout);
 		layout_free(layout);
 		free(files[k]);
 	}
@@ -200,22 +214,20 @@ static bool try_layouts(struct search *search, struct error *error)
 }
 
 /* All structs of the file, by their own names. */
-static bool try_btf(struct search *search, const char *path, struct error *error)
+static bool try_btf(struct searches *searches, const char *path, struct error *error)
 {
 	struct btf_file *file = path ? btf_file_open(path, NULL, error) : NULL;
 
 	if (file)
-		btf_file_each(file, try_struct, search);
+		btf_file_each(file, try_struct, searches);
 	btf_file_close(file);
 	return !error->text[0];
 }
 
-static void print_cluster(const struct search *search)
+static void print_search(const struct tally *tally, const struct search *search)
 {
-	const struct tally_place *hottest = &search->tally->places[search->cluster->place];
-
-	printf("\nline 0x%" PRIx64 ", most at 0x%" PRIx64 "\n", search->cluster->line,
-	       hottest->address);
+	printf("\nline 0x%" PRIx64 ", most at 0x%" PRIx64 "\n", search->cluster.line,
+	       tally->places[search->cluster.place].address);
 	if (!search->count)
 		puts("  no struct known has a field there");
 	for (uint32_t k = 0; k < search->count; k++) {
@@ -231,18 +243,16 @@ static void print_cluster(const struct search *search)
 bool replay_find(const struct replay_command *command, const struct tally *tally,
 		 struct error *error)
 {
-	struct cluster clusters[CLUSTERS + 1];
-	uint32_t count = hot_lines(tally, clusters);
+	struct searches searches = { .tally = tally };
 
+	find_hot_lines(&searches);
+	if (searches.count &&
+	    (!try_layouts(&searches, error) || !try_btf(&searches, command->btf, error)))
+		return false;
 	puts("Hot lines, and structs that may lie there (a guess, from the offsets alone)");
-	if (!count)
+	if (!searches.count)
 		puts("no line was written, or found modified elsewhere");
-	for (uint32_t k = 0; k < count; k++) {
-		struct search search = { .tally = tally, .cluster = &clusters[k] };
-
-		if (!try_layouts(&search, error) || !try_btf(&search, command->btf, error))
-			return false;
-		print_cluster(&search);
-	}
+	for (uint32_t k = 0; k < searches.count; k++)
+		print_search(tally, &searches.all[k]);
 	return true;
 }
