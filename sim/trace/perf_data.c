@@ -260,10 +260,8 @@ static void conclude(struct trace *trace)
 	if (data->throttled)
 		trace_note(trace, "the kernel held events back %llu times: they came too often",
 			   (unsigned long long)data->throttled);
-	if (summary->kind == KIND_COMPLETE && (summary->lost || data->throttled)) {
-		summary->kind = KIND_SAMPLED;
-		trace_note(trace, "every access was to be recorded, but some were lost");
-	}
+	if (data->throttled)
+		trace_incomplete(trace);
 	if (data->names_left_out)
 		trace_note(trace, "more than %d threads: some have no names", TRACE_THREADS_MAX);
 }

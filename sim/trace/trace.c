@@ -24,14 +24,14 @@ const char *const trace_source_names[SOURCES] = {
 };
 
 /* Threads met, open-addressed, at most half full so that a search ends; and CPUs, a bit each. */
-enum { SLOTS = 2 * TRACE_THREADS_MAX, OBJECTS_MAX = 4096 };
+enum { OBJECTS_MAX = 4096 };
 
 struct trace_sets {
 	struct {
 		uint64_t last; /* time of its last record */
 		uint32_t tid;
 		bool taken;
-	} * threads; /* SLOTS of them, or fewer while there are few: a power of two */
+	} * threads; /* `slots` of them, a power of two */
 	uint32_t slots;
 	uint64_t cpus[TRACE_CPUS_MAX / 64];
 	uint64_t last; /* time of the last record of any */
@@ -210,12 +210,21 @@ static bool count_thread(struct trace *trace, const struct trace_record *record,
 	return true;
 }
 
+/* A number beyond all CPUs is none: perf, for one, writes -1 for what it does not know. */
+static void settle_cpu(struct trace_record *record)
+{
+	if (record->cpu >= TRACE_CPUS_MAX) {
+		record->cpu = 0;
+		record->known &= (uint8_t)~KNOWN_CPU;
+	}
+	if (record->cpus > TRACE_CPUS_MAX)
+		record->cpus = TRACE_CPUS_MAX;
+}
+
 static void count_cpu(struct trace *trace, const struct trace_record *record)
 {
 	uint64_t *word, bit;
 
-	if (record->cpu >= TRACE_CPUS_MAX)
-		return;
 	word = &trace->sets->cpus[record->cpu / 64];
 	bit = 1ULL << record->cpu % 64;
 	trace->summary.cpus += !(*word & bit);
@@ -235,10 +244,11 @@ static void count_time(struct trace *trace, const struct trace_record *record)
 	trace->sets->last = record->time;
 }
 
-static bool count(struct trace *trace, const struct trace_record *record, struct error *error)
+static bool count(struct trace *trace, struct trace_record *record, struct error *error)
 {
 	struct trace_summary *summary = &trace->summary;
 
+	settle_cpu(record);
 	if (record->known & KNOWN_TIME)
 		count_time(trace, record);
 	else
@@ -293,11 +303,8 @@ enum trace_step trace_next(struct trace *trace, struct trace_record *record, str
 		step = STEP_FAILED;
 	if (step != STEP_RECORD)
 		sum_read(&trace->summary);
-	if (step == STEP_END && trace->summary.kind == KIND_COMPLETE && trace->summary.lost) {
-		trace->summary.kind = KIND_SAMPLED;
-		trace_note(trace,
-			   "records were lost, so that it is not complete: taken as a sample");
-	}
+	if (step == STEP_END && trace->summary.lost)
+		trace_incomplete(trace);
 	return step;
 }
 
@@ -336,6 +343,14 @@ void trace_note(struct trace *trace, const char *format, ...)
 			return;
 	if (summary->note_count < SUMMARY_NOTES)
 		strcpy(summary->notes[summary->note_count++], note);
+}
+
+void trace_incomplete(struct trace *trace)
+{
+	if (trace->summary.kind != KIND_COMPLETE)
+		return;
+	trace->summary.kind = KIND_SAMPLED;
+	trace_note(trace, "every access was to be recorded, but some were lost");
 }
 
 bool trace_declare(struct trace *trace, const char *name, const char *layout, uint64_t address,

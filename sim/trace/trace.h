@@ -89,6 +89,8 @@ void trace_skip_unparsed(struct trace *trace, struct text line);
 /* A sentence for the summary, such as what cannot be known. At most SUMMARY_NOTES; the same again is
  * kept once. */
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What was to be complete is not. trace_next sees to it where records were lost. */
+void trace_incomplete(struct trace *trace);
 /* An object that the capture declares; strings are copied. False with *error set: too many. */
 bool trace_declare(struct trace *trace, const char *name, const char *layout, uint64_t address,
 		   struct error *error);

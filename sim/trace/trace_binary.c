@@ -204,7 +204,8 @@ static bool take_place(struct reader *reader, struct entry *entry)
 	    !take(entry, "instruction", UINT64_MAX, &ip) || !take_text(entry, "field", &field) ||
 	    !take_text(entry, "symbol", &symbol))
 		return false;
-	if (known & KNOWN_OF_THREAD || !(known & KNOWN_SIZE) != !size)
+	if (known & KNOWN_OF_THREAD || !(known & KNOWN_SIZE) != !size ||
+	    (ip && !(known & KNOWN_IP)))
 		return entry_error(entry, 0, "a place that contradicts itself");
 	place = &reader->places[slot];
 	if (!keep_text(&place->field, field) || !keep_text(&place->symbol, symbol))
@@ -228,7 +229,8 @@ static bool take_thread(struct reader *reader, struct entry *entry)
 	    !take(entry, "cpu", TRACE_CPUS_MAX - 1, &cpu) ||
 	    !take(entry, "number of cpus", TRACE_CPUS_MAX, &cpus))
 		return false;
-	if (known & KNOWN_OF_PLACE || !cpus)
+	if (known & KNOWN_OF_PLACE || !cpus || (pid && !(known & KNOWN_PID)) ||
+	    (tid && !(known & KNOWN_TID)) || (cpu && !(known & KNOWN_CPU)))
 		return entry_error(entry, 0, "a thread that contradicts itself");
 	reader->threads[slot] = (struct thread){ (uint32_t)pid, (uint32_t)tid, (uint32_t)cpu,
 						 (uint32_t)cpus, (uint8_t)known };

@@ -81,6 +81,9 @@ static void expect_sound(const struct trace_record *record)
 	FUZZ_EXPECT(!(record->known & KNOWN_SIZE) == !record->size, NULL);
 	FUZZ_EXPECT(record->known & KNOWN_TIME || !record->time, NULL);
 	FUZZ_EXPECT(record->known & KNOWN_LATENCY || !record->latency, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_TID || !record->tid, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_CPU || !record->cpu, NULL);
+	FUZZ_EXPECT(record->known & KNOWN_IP || !record->ip, NULL);
 	FUZZ_EXPECT(record->cpu < TRACE_CPUS_MAX && record->cpus <= TRACE_CPUS_MAX, NULL);
 	expect_readable(record->thread_name);
 	expect_readable(record->event);
@@ -99,6 +102,7 @@ static void expect_counted(const struct trace_summary *summary, uint64_t records
 	FUZZ_EXPECT(summary->read == sum, NULL);
 	FUZZ_EXPECT(summary->used == records && ops == records, NULL);
 	FUZZ_EXPECT(summary->note_count <= SUMMARY_NOTES, NULL);
+	FUZZ_EXPECT(summary->kind != KIND_COMPLETE || !summary->lost, NULL);
 }
 
 static void expect_lines_counted(const struct trace *trace)
@@ -110,7 +114,8 @@ static void expect_lines_counted(const struct trace *trace)
 	FUZZ_EXPECT(sum == input_line_number(trace->input), NULL);
 }
 
-void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size)
+void fuzz_trace_with(const char *format, bool lines, const struct fuzz_more *more,
+		     const uint8_t *data, size_t size)
 {
 	struct error error = { "" };
 	struct trace *trace = trace_open_memory(FUZZ_NAME, data, size, format, &error);
@@ -124,6 +129,8 @@ void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size
 	}
 	while ((step = trace_next(trace, &record, &error)) == STEP_RECORD) {
 		expect_sound(&record);
+		if (more->record)
+			more->record(&record);
 		records++;
 	}
 	expect_counted(trace_summary(trace), records);
@@ -133,5 +140,12 @@ void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size
 		FUZZ_EXPECT(!error.text[0], &error);
 	if (step == STEP_END && lines)
 		expect_lines_counted(trace);
+	if (more->end)
+		more->end(trace, step);
 	trace_close(trace);
+}
+
+void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size)
+{
+	fuzz_trace_with(format, lines, &(const struct fuzz_more){ NULL, NULL }, data, size);
 }

@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "config/yaml.h"
+#include "trace/trace.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +36,13 @@ struct document *fuzz_document(const char *name, const char *text);
 /* Reads bytes as a capture of this format, to its end or to what is wrong with it. Every record is sound,
  * and counted; where `lines`, so is every line. */
 void fuzz_trace(const char *format, bool lines, const uint8_t *data, size_t size);
+
+/* The same, and what holds of this format alone; members may be NULL. */
+struct fuzz_more {
+	void (*record)(const struct trace_record *record);
+	void (*end)(const struct trace *trace, enum trace_step step);
+};
+void fuzz_trace_with(const char *format, bool lines, const struct fuzz_more *more,
+		     const uint8_t *data, size_t size);
 
 #endif

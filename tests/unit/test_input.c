@@ -653,6 +653,23 @@ static void test_what_is_counted(void)
 }
 
 /* 400 after 500 of another thread; 550 after 600 of its own. The same again is not backwards. */
+/* perf prints what it does not know as -1 in 32 bits. */
+static void test_a_number_beyond_all_cpus_is_none(void)
+{
+	static const char text[] = " a 1/1 [4294967295] 1.000001: 1 cpu/mem-loads/P: 7f0000000008 "
+				   "68100142 |OP LOAD| 7 401000 f+0x1 (p)\n";
+	struct error error = { "" };
+	struct trace *trace = trace_open_memory("t", text, strlen(text), "perf-script", &error);
+	struct trace_record record;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_EQUAL(trace_next(trace, &record, &error), STEP_RECORD);
+	CU_ASSERT_EQUAL(record.known & KNOWN_CPU, 0);
+	CU_ASSERT_EQUAL(record.cpu, 0);
+	CU_ASSERT_EQUAL(trace_summary(trace)->without_cpu, 1);
+	trace_close(trace);
+}
+
 static void test_times_that_go_backwards_are_counted(void)
 {
 	struct error error;
@@ -739,6 +756,7 @@ void suite_input(void)
 	CU_ADD_TEST(suite, test_what_is_no_file_is_refused);
 	CU_ADD_TEST(suite, test_numbers);
 	CU_ADD_TEST(suite, test_what_is_counted);
+	CU_ADD_TEST(suite, test_a_number_beyond_all_cpus_is_none);
 	CU_ADD_TEST(suite, test_times_that_go_backwards_are_counted);
 	CU_ADD_TEST(suite, test_weights_add_up_to_64_bits_at_most);
 	CU_ADD_TEST(suite, test_too_many_threads_are_refused);
